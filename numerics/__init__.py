@@ -1,0 +1,1 @@
+"""Attention objects as arrays: what property tests, stress runs and users call."""

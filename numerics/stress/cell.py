@@ -1,0 +1,226 @@
+"""One cell of a stress run: a theorem at one size, dtype, device and seed, as a JSON record."""
+
+from __future__ import annotations
+
+import hashlib
+import resource
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+
+import numerics
+from numerics import blockwise
+from numerics.stress import constant_transport, gated_mixture
+from numerics.stress.comparison import Comparison, compare
+from numerics.stress.inputs import draw
+from numerics.stress.rounding import float64, precision
+
+OK, FAILED, NOT_RUN = "ok", "failed", "not run"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A theorem's stress case: its cells (the first is the default), its default number of heads.
+
+    `module` holds select, library_side, walk_side, longest_sum and comparisons.
+    """
+
+    theorem: str
+    title: str
+    module: ModuleType
+    heads: int
+    single_head: bool = False
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Names of the cells."""
+        return self.module.CELLS
+
+
+def cases() -> dict[str, Case]:
+    """The stress cases by theorem id."""
+    return {
+        "CW1": Case("CW1", "single head = constant transport", constant_transport, 1, True),
+        "CW2": Case("CW2", "multi-head = one edge-dependent walk", gated_mixture, 8),
+    }
+
+
+@dataclass(frozen=True)
+class Key:
+    """What identifies a cell: a finished one with the same key is not evaluated again."""
+
+    id: str
+    cell: str
+    n: int
+    d: int
+    heads: int
+    dtype: str
+    device: str
+    seed: int
+    version: str
+
+    @property
+    def label(self) -> str:
+        """The cell's name in messages."""
+        size = f"n={self.n} d={self.d} heads={self.heads}"
+        return f"{self.id} {self.cell} {size} {self.dtype} {self.device} seed={self.seed}"
+
+
+def cell_key(
+    theorem_id: str, cell: str | None, n: int, d: int, heads: int | None,
+    dtype: str, device: str, seed: int,
+) -> Key:
+    """The key of a cell; None takes the theorem's default cell or number of heads.
+
+    Raises ValueError for an unknown theorem, cell, dtype or device name, sizes that are not
+    positive, heads that do not divide d, several heads for a single-head theorem, float64 on MPS.
+    """
+    known = cases()
+    if theorem_id not in known:
+        raise ValueError(f"unknown id {theorem_id!r}: stress cases exist for {', '.join(known)}")
+    case = known[theorem_id]
+    cell, heads = cell or case.cells[0], case.heads if heads is None else heads
+    if cell not in case.cells:
+        raise ValueError(f"{theorem_id} has cells {', '.join(case.cells)}, not {cell!r}")
+    if dtype not in blockwise.DTYPES:
+        raise ValueError(f"dtype must be one of {', '.join(blockwise.DTYPES)}, got {dtype!r}")
+    if min(n, d, heads) < 1:
+        raise ValueError(f"n, d and heads must be positive, got {n}, {d} and {heads}")
+    if case.single_head and heads != 1:
+        raise ValueError(f"{theorem_id} is about a single head, got heads = {heads}")
+    if d % heads:
+        raise ValueError(f"heads must divide d, got heads = {heads} and d = {d}")
+    if device == "mps" and dtype == "float64":
+        raise ValueError("MPS has no float64: choose another dtype or device")
+    blockwise.check_device_name(device)
+    return Key(theorem_id, cell, n, d, heads, dtype, device, seed, code_version())
+
+
+def run_cell(
+    theorem_id: str, cell: str | None, n: int, d: int, heads: int | None,
+    dtype: str, device: str, seed: int,
+) -> dict[str, Any]:
+    """Evaluates a cell and returns its record: key, status, reason, residual, bound, ratio, times.
+
+    A device that this machine lacks gives status "not run" with the reason, never "ok".
+    Raises ValueError as `cell_key`.
+    """
+    key = cell_key(theorem_id, cell, n, d, heads, dtype, device, seed)
+    try:
+        place = blockwise.open_device(device)
+    except blockwise.AbsentDevice as absent:
+        return {**asdict(key), "status": NOT_RUN, "reason": str(absent)}
+    with blockwise.exact_products(), _peak_memory(place) as peak:
+        seconds: dict[str, float] = {}
+        try:
+            found = _evaluate(key, place, seconds)
+        except ArithmeticError as unbounded:
+            return {**asdict(key), "status": FAILED, "reason": str(unbounded)}
+    return {**asdict(key), **_verdict(found), "seconds": seconds, "peak_memory_bytes": peak()}
+
+
+def _evaluate(key: Key, device: torch.device, seconds: dict[str, float]) -> list[Comparison]:
+    """The cell's comparisons, each over all blocks; times of both sides and the bound."""
+    dtype, module = blockwise.DTYPES[key.dtype], cases()[key.id].module
+    drawn = draw(key.n, key.d, key.heads, dtype, device, key.seed)
+    layer, queries = module.select(drawn, key.cell, key.seed)
+    with _timed("library", seconds, device):
+        library = module.library_side(layer)
+    with _timed("walk", seconds, device):
+        walk = module.walk_side(layer, key.cell)
+    if not bool((torch.isfinite(library.result) & torch.isfinite(walk.result)).all()):
+        nothing = torch.zeros_like(float64(walk.result))
+        k = module.longest_sum(layer, key.cell)
+        return [_at(compare("operator", library.result, walk.result, nothing, k), queries)]
+    found: dict[str, Comparison] = {}
+    with _timed("bound", seconds, device):
+        model = precision(dtype, device)
+        for block in module.comparisons(layer, key.cell, library, walk, model):
+            found[block.name] = found[block.name].merge(block) if block.name in found else block
+    return [_at(item, queries) for item in found.values()]
+
+
+def _at(item: Comparison, queries: torch.Tensor) -> Comparison:
+    """The comparison with its row named by the token it belongs to."""
+    row, *rest = item.entry
+    return replace(item, entry=(int(queries[row]), *rest))
+
+
+def _verdict(found: list[Comparison]) -> dict[str, Any]:
+    """Status, the reason of a failure, the operator's numbers, and every comparison."""
+    failures = [_failure(item) for item in found if not item.ok]
+    operator = _record(found[0])
+    return {
+        "status": FAILED if failures else OK,
+        "reason": "; ".join(failures) or None,
+        **{name: operator[name] for name in ("residual", "bound", "ratio", "k", "tight", "entry")},
+        "comparisons": [_record(item) for item in found],
+    }
+
+
+def _failure(item: Comparison) -> str:
+    if not item.finite:
+        return f"{item.name}: entry {item.entry} is not finite"
+    if item.ratio > 1:
+        return f"{item.name}: residual is {item.ratio:.3g} bounds at entry {item.entry}"
+    return f"{item.name}: a planted error of 8 bounds would pass"
+
+
+def _record(item: Comparison) -> dict[str, Any]:
+    """A comparison as JSON; null stands for infinity and NaN, which JSON has not."""
+    record = {**asdict(item), "entry": list(item.entry), "ok": item.ok, "tight": item.tight}
+    if not item.finite:
+        record.update(residual=None, bound=None, ratio=None)
+    elif item.ratio == float("inf"):
+        record["ratio"] = None
+    return record
+
+
+@contextmanager
+def _timed(name: str, seconds: dict[str, float], device: torch.device) -> Iterator[None]:
+    _synchronize(device)
+    start = time.perf_counter()
+    yield
+    _synchronize(device)
+    seconds[name] = time.perf_counter() - start
+
+
+def _synchronize(device: torch.device) -> None:
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+    elif device.type == "mps":
+        torch.mps.synchronize()
+
+
+@contextmanager
+def _peak_memory(device: torch.device) -> Iterator[Callable[[], int]]:
+    """Bytes the device allocated at most (CUDA), or growth of the process's high-water mark.
+
+    The mark never falls: after a larger cell in the same process a smaller one shows 0.
+    """
+    if device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats(device)
+        yield lambda: torch.cuda.max_memory_allocated(device)
+    else:
+        unit = 1 if sys.platform == "darwin" else 1024
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        yield lambda: (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * unit
+
+
+@cache
+def code_version() -> str:
+    """Twelve hexadecimal digits over torch's version and the code that a record depends on."""
+    (package,) = numerics.__path__
+    files = [Path(package) / name for name in ("blockwise.py", "roundoff.py")]
+    digest = hashlib.sha256(torch.__version__.encode())
+    for file in [*files, *sorted((Path(package) / "stress").glob("*.py"))]:
+        digest.update(file.name.encode() + file.read_bytes())
+    return digest.hexdigest()[:12]

@@ -1,0 +1,150 @@
+"""The `stress` command: a grid of cells, evaluated one by one, resumable, ending in a table."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from numerics.blockwise import DTYPES
+from numerics.stress.cell import FAILED, NOT_RUN, OK, Key, cases, cell_key, run_cell
+from numerics.stress.records import Record, Records
+
+COLUMNS = (
+    "theorem", "cell", "n", "d", "heads", "dtype", "device",
+    "status", "residual", "bound", "ratio", "tight", "library s", "walk s", "bound s", "peak MiB",
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of `stress` to a parser; options with several values span a grid."""
+    known = ", ".join(f"{case.theorem} ({', '.join(case.cells)})" for case in cases().values())
+    parser.add_argument("theorem", help=f"theorem id or all; with cells: {known}")
+    parser.add_argument("--cell", nargs="+", help="cells (default: the theorem's first)")
+    parser.add_argument("--n", nargs="+", type=int, default=[1024], help="tokens (default 1024)")
+    parser.add_argument("--d", nargs="+", type=int, default=[256], help="width (default 256)")
+    parser.add_argument("--heads", nargs="+", type=int, help="heads (default: the theorem's)")
+    parser.add_argument(
+        "--dtype", nargs="+", default=["float32"], help=f"{', '.join(DTYPES)} (default float32)"
+    )
+    parser.add_argument(
+        "--device", nargs="+", default=["cpu"], help="cpu, cuda, cuda:K or mps (default cpu)"
+    )
+    parser.add_argument("--seed", nargs="+", type=int, default=[0], help="seeds (default 0)")
+    parser.add_argument(
+        "--out", type=Path, default=Path("build/stress"),
+        help="folder of the JSON lines, one file a theorem (default build/stress)",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Runs the grid and returns the exit status.
+
+    0 when every evaluated cell is within its bound (cells whose device is absent are NOT RUN), 1
+    when one is not, 2 for arguments or a records file that cannot be used.
+    """
+    try:
+        keys = grid(args)
+        records = {key.id: Records(args.out / f"{key.id}.jsonl") for key in keys}
+    except (ValueError, OSError) as error:
+        print(f"stress: {error}", file=sys.stderr)
+        return 2
+    results = _results(keys, records)
+    print_table(results, Console())
+    failed = [
+        (key, record) for key, record in zip(keys, results, strict=True)
+        if record["status"] == FAILED
+    ]
+    for key, record in failed:
+        print(f"stress: FAILED {key.label}: {record['reason']}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def grid(args: argparse.Namespace) -> list[Key]:
+    """The cells that the arguments span, each once, in the order of the arguments.
+
+    Raises ValueError as `cell_key`.
+    """
+    theorems = list(cases()) if args.theorem == "all" else [args.theorem]
+    keys = [
+        cell_key(theorem, cell, n, d, heads, dtype, device, seed)
+        for theorem, cell in itertools.product(theorems, args.cell or [None])
+        for n, d, heads in itertools.product(args.n, args.d, args.heads or [None])
+        for dtype, device in itertools.product(args.dtype, args.device)
+        for seed in args.seed
+    ]
+    return list(dict.fromkeys(keys))
+
+
+def _results(keys: list[Key], records: dict[str, Records]) -> list[Record]:
+    """The record of every cell, in order; only those not yet finished are evaluated."""
+    console = Console(stderr=True)
+    results = []
+    with Progress(console=console, disable=not console.is_terminal, transient=True) as progress:
+        task = progress.add_task("stress", total=len(keys))
+        for key in keys:
+            progress.update(task, description=key.label)
+            record = records[key.id].finished(key)
+            note = " (finished earlier)" if record else ""
+            if record is None:
+                record = run_cell(
+                    key.id, key.cell, key.n, key.d, key.heads, key.dtype, key.device, key.seed
+                )
+                records[key.id].append(record)
+            results.append(record)
+            progress.advance(task)
+            if not console.is_terminal:
+                print(f"{key.label}: {_status(record)}{note}", file=sys.stderr, flush=True)
+    return results
+
+
+def _status(record: Record) -> str:
+    """The status as printed, a missing device with its reason."""
+    if record["status"] == NOT_RUN:
+        return f"NOT RUN: {record['reason']}"
+    return "FAILED" if record["status"] == FAILED else record["status"]
+
+
+def print_table(results: list[Record], console: Console) -> None:
+    """Prints the records as a table that fits a terminal, as tab-separated lines elsewhere."""
+    if not console.is_terminal:
+        for cells in (COLUMNS, *map(_cells, results)):
+            print("\t".join(cells))
+        return
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    for column in ("cell", "n x d x H", "dtype", "device", "status", "residual", "ratio", "s",
+                   "MiB"):
+        table.add_column(column, no_wrap=True)
+    for record in results:
+        theorem, cell, n, d, heads, dtype, device, status, residual, _, ratio, tight, *_, peak = (
+            _cells(record)
+        )
+        total = f"{sum(record.get('seconds', {}).values()):.1f}"
+        status = "loose" if (status, tight) == ("ok", "no") else status.partition(":")[0]
+        table.add_row(f"{theorem} {cell}", f"{n}x{d}x{heads}", dtype, device, status,
+                      residual, ratio, total, peak)
+    console.print(table)
+    if any(record["status"] == OK and not record["tight"] for record in results):
+        console.print("loose: within the bound, but by a ratio below 0.1 / k")
+    for reason in sorted({_status(record) for record in results if record["status"] == NOT_RUN}):
+        console.print(reason)
+
+
+def _cells(record: Record) -> tuple[str, ...]:
+    seconds, peak = record.get("seconds", {}), record.get("peak_memory_bytes")
+    numbers = [record.get(name) for name in ("residual", "bound", "ratio")]
+    times = [seconds.get(name) for name in ("library", "walk", "bound")]
+    tight = record.get("tight")
+    return (
+        *(str(record[name]) for name in ("id", "cell", "n", "d", "heads", "dtype", "device")),
+        _status(record),
+        *("-" if number is None else f"{number:.1e}" for number in numbers),
+        "-" if tight is None else "yes" if tight else "no",
+        *("-" if second is None else f"{second:.2f}" for second in times),
+        "-" if peak is None else f"{peak / 2**20:.0f}",
+    )

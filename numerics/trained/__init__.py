@@ -1,0 +1,1 @@
+"""Checkpoints read from disk, layer by layer, and measured against the theorems."""

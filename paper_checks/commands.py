@@ -1,0 +1,173 @@
+"""What each command of `attention-geometry` does; every function returns an exit status."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from paper_checks import appendix, formulas, latex, page, terminal
+from paper_checks.exposition import Exposition, exposition
+from paper_checks.lint import NOT_RUN, read_papers
+from paper_checks.papers import PAPERS, family_of, paper_bibtex, paper_of, theorem_bibtex
+from paper_checks.report import (
+    Report,
+    Unusable,
+    check_destination,
+    read_report,
+    to_json,
+    write_atomically,
+)
+from paper_checks.run import suite_version, verify
+from theorems import catalogue
+
+RENDERERS: dict[str, Callable[[Report], str]] = {
+    "report.json": to_json,
+    "report.html": page.render,
+    "appendix.tex": appendix.render,
+}
+
+
+def selection(ids: Sequence[str], paper: str | None) -> list[str]:
+    """The catalogue's ids that the arguments name: ids, families, a paper's family, or all.
+
+    Raises: Unusable for a name that is neither, and for one that is planned but not built.
+    """
+    names = list(ids) or ([PAPERS[paper].family] if paper else [])
+    families = {family_of(i) for i in (*catalogue.CATALOGUE, *catalogue.PLANNED)}
+    found: list[str] = []
+    for name in names:
+        if name in families:
+            found += [i for i in catalogue.CATALOGUE if family_of(i) == name]
+        elif name in catalogue.CATALOGUE:
+            found.append(name)
+        elif name in catalogue.PLANNED:
+            raise Unusable(f"{name}: planned, not built yet; see `attention-geometry list`")
+        else:
+            raise Unusable(
+                f"{name}: neither a theorem nor a family ({', '.join(sorted(families))})"
+            )
+    chosen = set(found if names else catalogue.CATALOGUE)
+    return [i for i in catalogue.CATALOGUE if i in chosen]
+
+
+def _run(ids: Sequence[str], arguments: argparse.Namespace) -> Report:
+    console = Console(stderr=True)
+    with terminal.watch(console, len(ids)) as progress:
+        return verify(ids, jobs=arguments.jobs, seed=arguments.seed, progress=progress,
+                      paper=arguments.paper)  # fmt: skip
+
+
+def run_verify(arguments: argparse.Namespace) -> int:
+    """Verify, print, and write what was asked for."""
+    ids = selection(arguments.ids, arguments.paper)
+    wanted = [(path, render) for path, render in (
+        (arguments.json, to_json), (arguments.html, page.render)) if path]  # fmt: skip
+    if arguments.json:
+        check_destination("--json", arguments.json)
+    if arguments.html:
+        check_destination("--html", arguments.html)
+    if arguments.report:
+        check_destination("--report", arguments.report, folder=True)
+        wanted += [(arguments.report / name, render) for name, render in RENDERERS.items()]
+    report = _run(ids, arguments)
+    terminal.print_report(report, Console())
+    for path, render in wanted:
+        _write(path, render, report)
+    return exit_status(report, arguments.strict)
+
+
+def _write(path: Path, render: Callable[[Report], str], report: Report) -> None:
+    try:
+        text = render(report)
+    except (latex.Rejected, TypeError) as error:
+        # The lint has already made this run fail; the other files are still worth having.
+        print(f"not written: {path}: {error}")
+        return
+    write_atomically(path, text)
+    print(f"wrote {path}")
+
+
+def exit_status(report: Report, strict: bool) -> int:
+    """1 if something selected failed, or, strictly, if anything is still to come; 0 otherwise."""
+    suite = report["suite"]
+    open_ends = suite["pending"] or suite["not_built"] or suite["not_selected"]
+    return 1 if not report["ok"] or (strict and open_ends) else 0
+
+
+def run_list(arguments: argparse.Namespace) -> int:
+    """Print the theorems that are built, those planned, and the claims."""
+    for theorem_id in catalogue.CATALOGUE:
+        try:
+            print(f"{theorem_id:5} {latex.plain(catalogue.load(theorem_id).title)}")
+        except ValueError as error:
+            print(f"{theorem_id:5} does not load: {error}")
+    planned = sorted(catalogue.PLANNED, key=lambda i: (family_of(i), len(i), i))
+    print(f"planned, not built: {', '.join(planned) or 'none'}")
+    for claim in read_papers()[0]:
+        print(f"{claim.id}: {latex.plain(claim.statement)}")
+    return 0
+
+
+def run_show(arguments: argparse.Namespace) -> int:
+    """Print a theorem or a claim, or how to cite the theorem."""
+    claims, evidence, _ = read_papers()
+    claim = next((c for c in claims if c.id == arguments.id), None)
+    if claim:
+        if arguments.bibtex:
+            print(paper_bibtex(PAPERS[claim.paper]))
+            return 0
+        print(f"{claim.id}\n{latex.plain(claim.statement)}\nread as: {latex.plain(claim.reading)}")
+        print(f"evidence: {', '.join(evidence[claim.id].references)}")
+        return 0
+    try:
+        theorem = catalogue.load(arguments.id)
+    except ValueError as error:
+        raise Unusable(str(error)) from error
+    if arguments.bibtex:
+        print(theorem_bibtex(theorem.id, latex.plain(theorem.title), suite_version()))
+        print(paper_bibtex(paper_of(theorem.id)))
+        return 0
+    _print_theorem(exposition(theorem, NOT_RUN))
+    return 0
+
+
+def _print_theorem(shown: Exposition) -> None:
+    print(f"{shown.id}. {latex.plain(shown.title)}")
+    for name, text in shown.assumptions:
+        print(f"  assuming {latex.plain(text)}  [{name}]")
+    for clause in shown.clauses:
+        print(f"\n{shown.id}.{clause.name}: {latex.plain(clause.statement)}")
+        for formula in clause.definitions:
+            print(f"    where {formulas.one_line(formula)}")
+        for link in clause.links:
+            print(f"  {link.id} ({link.kind}): {latex.plain(link.because)}")
+            for formula in link.formulas:
+                print(f"    {formulas.one_line(formula)}")
+            if link.statement:
+                print(f"    {latex.plain(link.statement)} ({link.source})")
+    print("\nfalse twins: " + ", ".join(mutant.id for mutant in shown.mutants))
+    for source in shown.sources:
+        print(f"source: {source}")
+
+
+def run_appendix(arguments: argparse.Namespace) -> int:
+    """Write the LaTeX appendix of a report, or of a run made for it."""
+    check_destination("--out", arguments.out)
+    report = read_report(arguments.json) if arguments.json else _run(selection([], None), arguments)
+    try:
+        text = appendix.render(report)
+    except latex.Rejected as error:
+        raise Unusable(str(error)) from error
+    write_atomically(arguments.out, text)
+    print(f"wrote {arguments.out}")
+    return exit_status(report, strict=False)
+
+
+def run_prove(arguments: argparse.Namespace) -> int:
+    """Say that nothing is proved by a kernel yet."""
+    print("no formal proofs in this version: no clause has level K; levels G, S and N are "
+          "computed by `attention-geometry verify`")  # fmt: skip
+    return 0

@@ -1,0 +1,177 @@
+"""A theorem's objects and its record of a run, joined in the order in which one reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from paper_checks import formulas
+from paper_checks.report import ClauseRecord, MutantRecord, Report, TheoremRecord, Unusable
+from theorems import catalogue
+from theorems.statement import Assumption, Cited, Clause, Definition, Mutant, Rule, Theorem
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link of a derivation: its formulas, why it holds, and what it uses."""
+
+    id: str
+    kind: str
+    formulas: tuple[str, ...]
+    because: str
+    uses: tuple[str, ...]
+    statement: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class ReadClause:
+    """A clause with what the run found."""
+
+    name: str
+    statement: str
+    definitions: tuple[str, ...]
+    links: tuple[Link, ...]
+    record: ClauseRecord
+
+
+@dataclass(frozen=True)
+class ReadMutant:
+    """A false twin, its false formulas, and the counterexample that the run found."""
+
+    id: str
+    text: str
+    without: tuple[str, ...]
+    instead: tuple[str, ...]
+    formulas: tuple[str, ...]
+    record: MutantRecord
+
+
+@dataclass(frozen=True)
+class Exposition:
+    """Everything that a theorem's section shows."""
+
+    id: str
+    title: str
+    clauses: tuple[ReadClause, ...]
+    assumptions: tuple[tuple[str, str], ...]
+    mutants: tuple[ReadMutant, ...]
+    sources: tuple[str, ...]
+    record: TheoremRecord
+
+    @property
+    def display_formulas(self) -> list[str]:
+        found = [f for clause in self.clauses for f in clause.definitions]
+        found += [f for clause in self.clauses for link in clause.links for f in link.formulas]
+        return found + [f for mutant in self.mutants for f in mutant.formulas]
+
+    @property
+    def texts(self) -> list[str]:
+        """All prose, in which formulas may stand between dollar signs."""
+        links = [link for c in self.clauses for link in c.links]
+        found = [
+            self.title,
+            *(c.statement for c in self.clauses),
+            *(t for _, t in self.assumptions),
+        ]
+        found += [text for link in links for text in (link.because, link.statement) if text]
+        return found + [t for m in self.mutants for t in (m.text, *m.without, *m.instead)]
+
+
+def _used(item: Any) -> Iterator[Any]:
+    """What an object rests on, innermost first, then the object itself."""
+    for part in (*getattr(item, "by", ()), getattr(item, "support", None)):
+        if part is not None:
+            yield from _used(part)
+    yield item
+
+
+def given(steps: Iterable[Rule], kind: type) -> list[Any]:
+    """The assumptions or definitions that steps rest on, each once, in order of first use."""
+    found: list[Any] = []
+    for step in steps:
+        found += [i for i in _used(step) if isinstance(i, kind) and i not in found]
+    return found
+
+
+def link(rule: Rule) -> Link:
+    """One step as it is shown."""
+    statement, source = (rule.statement, rule.source) if isinstance(rule, Cited) else ("", "")
+    return Link(
+        rule.id,
+        formulas.kind(rule),
+        tuple(formulas.rule_formulas(rule)),
+        rule.because,
+        tuple(getattr(item, "id", str(item)) for item in rule.by),
+        statement,
+        source,
+    )
+
+
+def _clause(clause: Clause, record: TheoremRecord) -> ReadClause:
+    found = [c for c in record["clauses"] if c["name"] == clause.name]
+    missing: ClauseRecord = {"name": clause.name, "level": "", "failures": ["not run"]}
+    return ReadClause(
+        clause.name,
+        clause.statement,
+        tuple(formulas.definition(d) for d in given(clause.steps, Definition)),
+        tuple(link(step) for step in clause.steps),
+        found[0] if found else missing,
+    )
+
+
+def _mutant(mutant: Mutant, record: TheoremRecord) -> ReadMutant:
+    found = [m for m in record["mutant_details"] if m["id"] == mutant.id]
+    missing: MutantRecord = {
+        "id": mutant.id, "step": mutant.claim.id, "text": mutant.text, "counterexample": "",
+        "refuted": False, "derivation_fails": False,
+    }  # fmt: skip
+    shown = [formulas.equation(pair) for pair in mutant.identify]
+    shown += [formulas.definition(d) for d in mutant.redefine]
+    shown += formulas.rule_formulas(mutant.claim)[:1]
+    return ReadMutant(
+        mutant.id,
+        mutant.text,
+        tuple(a.text for a in mutant.drop),
+        tuple(a.text for a in mutant.add),
+        tuple(shown),
+        found[0] if found else missing,
+    )
+
+
+def exposition(theorem: Theorem, record: TheoremRecord) -> Exposition:
+    """Join a theorem and its record.
+
+    Raises: TypeError for a kind of step that has no form yet.
+    """
+    steps = [step for clause in theorem.clauses for step in clause.steps]
+    return Exposition(
+        theorem.id,
+        theorem.title,
+        tuple(_clause(clause, record) for clause in theorem.clauses),
+        tuple({a.id: (a.id, a.text) for a in given(steps, Assumption)}.values()),
+        tuple(_mutant(mutant, record) for mutant in theorem.mutants),
+        theorem.sources,
+        record,
+    )
+
+
+def expositions(report: Report) -> list[Exposition]:
+    """The report's theorems that ran, with their objects.
+
+    Raises: Unusable when the report speaks of theorems or clauses that this version does not have.
+    """
+    found = []
+    for record in report["theorems"]:
+        if not record["clauses"]:
+            continue  # it crashed or did not load; its failures are listed
+        try:
+            theorem = catalogue.load(record["id"])
+        except ValueError as error:
+            raise Unusable(f"the report does not fit this version: {error}") from error
+        names = [c["name"] for c in record["clauses"]]
+        if names != [c.name for c in theorem.clauses]:
+            raise Unusable(f"the report does not fit this version: clauses of {record['id']}")
+        found.append(exposition(theorem, record))
+    return found

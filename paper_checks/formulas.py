@@ -1,0 +1,212 @@
+"""Readable LaTeX of the SymPy sides of statements: entries, finite sums, Kronecker deltas."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import singledispatch
+from typing import Any
+
+from sympy import Add, Expr, Indexed, IndexedBase, Pow, Sum, Symbol
+from sympy.printing.latex import LatexPrinter
+
+from theorems.statement import Bound, Cited, Definition, Iff, Matrix, RankBound, Rule, Step, Witness
+
+LINE = 66  # visible characters that fit on a printed line
+HEADS = "H"  # an axis of this size counts heads; its index stands on top
+
+
+class _Printer(LatexPrinter):
+    def _print_Indexed(self, expr: Indexed) -> str:
+        name = self._print(Symbol(str(expr.base.label)))
+        indices = [self._print(index) for index in expr.indices]
+        shape = expr.base.shape
+        top = f"^{{{indices.pop(0)}}}" if len(indices) > 1 and shape and str(shape[0]) == HEADS \
+            else ""  # fmt: skip
+        if len(indices) > 2:  # an array of matrices: T[i, j, a, b] is the entry (a, b) of T_ij
+            outer, indices = indices[:-2], indices[-2:]
+            name = f"({name})" if "_" in name else name
+            return f"[{name}_{_row(outer)}{top}]_{_row(indices)}"
+        if "_" in name or "^" in name or width(name.rstrip("'")) > 1:
+            return f"[{name}{top}]_{_row(indices)}"
+        return f"{name}{top}_{_row(indices)}"
+
+    def _print_IndexedBase(self, expr: IndexedBase) -> str:
+        return self._print(Symbol(str(expr.label)))
+
+    def _print_Sum(self, expr: Sum) -> str:
+        signs = [
+            rf"\sum_{{{self._print(index)}={self._print(low)}}}^{{{self._print(high)}}}"
+            for index, low, high in reversed(expr.limits)
+        ]
+        body = self._print(expr.function)
+        if isinstance(expr.function, Add):
+            body = rf"\left({body}\right)"
+        return " ".join([*signs, body])
+
+    def _print_Pow(self, expr: Pow) -> str:
+        if isinstance(expr.base, Indexed) and expr.exp.is_positive:
+            return f"({self._print(expr.base)})^{{{self._print(expr.exp)}}}"
+        return super()._print_Pow(expr)
+
+
+def _row(indices: Sequence[str]) -> str:
+    separator = "" if all(len(index.lstrip("\\")) == 1 for index in indices) else ","
+    return f"{{{separator.join(indices)}}}"
+
+
+_PRINTER = _Printer()
+
+
+def latex(expr: Expr) -> str:
+    """One expression."""
+    return _PRINTER.doprint(expr)
+
+
+def width(formula: str) -> int:
+    """About how many characters a formula is wide on paper, limits of sums counted once."""
+    bare = re.sub(r"\\sum_\{[^{}]*\}\^\{[^{}]*\}", "SSS", formula)
+    bare = re.sub(r"\\(left|right|text|operatorname|mathrm)\b|\\[,;!]", "", bare)
+    return len(re.sub(r"[{}^_\s]", "", re.sub(r"\\[a-zA-Z]+", "x", bare)))
+
+
+def one_line(formula: str) -> str:
+    """A display formula for a terminal, without its line breaks."""
+    return " ".join(re.sub(r"\\(begin|end)\{aligned\}|\\\\|&", " ", formula).split())
+
+
+def relation(left: Expr, sign: str, right: Expr) -> str:
+    """left sign right, broken at the sign and at sums of terms where a line would be too long."""
+    one_line = f"{latex(left)} {sign} {latex(right)}"
+    if width(one_line) <= LINE:
+        return one_line
+    rows = [f"& {row}" for row in _rows(left)]
+    rows += [f"&{sign} {row}" if i == 0 else rf"&\quad {row}" for i, row in enumerate(_rows(right))]
+    return r"\begin{aligned} " + r" \\ ".join(rows) + r" \end{aligned}"
+
+
+def _rows(expr: Expr) -> list[str]:
+    """An expression in as few lines as its top-level terms allow."""
+    whole = latex(expr)
+    if width(whole) <= LINE or not isinstance(expr, Add):
+        return [whole]
+    rows: list[str] = []
+    for term in expr.as_ordered_terms():
+        text = latex(term)
+        signed = text if text.startswith("-") or not rows else f"+ {text}"
+        if rows and width(rows[-1]) + width(signed) <= LINE:
+            rows[-1] += f" {signed}"
+        else:
+            rows.append(signed)
+    return rows
+
+
+def equation(sides: tuple[Expr, Expr]) -> str:
+    """left = right, on one line."""
+    return f"{latex(sides[0])} = {latex(sides[1])}"
+
+
+def _matrix(matrix: Matrix) -> str:
+    """The matrix of an entry, its two indices below and its shape on top."""
+    entry, (row, height), (column, width_) = matrix
+    shape = rf"{latex(height)} \times {latex(width_)}"
+    return rf"\left[ {latex(entry)} \right]_{_row([latex(row), latex(column)])}^{{{shape}}}"
+
+
+def definition(item: Definition) -> str:
+    """over * entry = value; the quotient is never written, as `over` may vanish."""
+    return relation(item.over * item.entry, "=", item.value)
+
+
+@singledispatch
+def rule_formulas(rule: Rule) -> list[str]:
+    """The display formulas of one link of a derivation.
+
+    Raises: TypeError for a kind of rule that nobody has given a form.
+    """
+    raise TypeError(f"{rule.id}: no formula is known for a rule of kind {type(rule).__name__}")
+
+
+@rule_formulas.register
+def _(rule: Step) -> list[str]:
+    return [relation(rule.lhs, "=", rule.rhs)]
+
+
+@rule_formulas.register
+def _(rule: Bound) -> list[str]:
+    sign = "<" if rule.strict else r"\le"
+    found = [relation(rule.small, sign, rule.large)]
+    if rule.small + rule.certificate != rule.large:
+        found.append(relation(rule.large, "=", rule.small + rule.certificate))
+    return found
+
+
+@rule_formulas.register
+def _(rule: Iff) -> list[str]:
+    left, right = equation(rule.left), equation(rule.right)
+    join = r"\;\Longleftrightarrow\; "
+    if width(left + right) > LINE:
+        found = [rf"\begin{{aligned}} & {left} \\ &{join} {right} \end{{aligned}}"]
+    else:
+        found = [left + join + right]
+    if rule.factor != 1:
+        factor = latex(rule.factor)
+        sides = (
+            rf"\text{{difference on the left}} = {factor} \cdot \text{{difference on the right}}"
+        )
+        found.append(rf"{sides}, \quad {factor} > 0")
+    return found
+
+
+@rule_formulas.register
+def _(rule: RankBound) -> list[str]:
+    rank = r"\operatorname{rank}"
+    found = [rf"{rank} {_matrix(rule.small)} \le {rank} {_matrix(rule.large)}"]
+    factors = [_matrix(m) for m in (rule.before, rule.large, rule.after) if m is not None]
+    if len(factors) > 1:
+        found.append(rf"{_matrix(rule.small)} = {' '.join(factors)}")
+    return found
+
+
+@rule_formulas.register
+def _(rule: Witness) -> list[str]:
+    found = [rf"{_PRINTER.doprint(Symbol(str(name)))} = {_value(value)}"
+             for name, value in rule.values.items()]  # fmt: skip
+    found += [equation(sides) for sides in rule.holds]
+    return found + [rf"{latex(left)} \ne {latex(right)}" for left, right in rule.fails]
+
+
+@rule_formulas.register
+def _(rule: Cited) -> list[str]:
+    return []
+
+
+def _value(value: Any) -> str:
+    """A number, or nested sequences as matrices (deeper ones as a list of matrices)."""
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        return _PRINTER.doprint(value)
+    if not value or not _nested(value):
+        return "(" + ", ".join(_value(v) for v in value) + ")"
+    if any(_nested(row) for row in value):
+        return r"\left(" + r",\; ".join(_value(v) for v in value) + r"\right)"
+    rows = (" & ".join(_value(v) for v in row) for row in value)
+    return r"\begin{pmatrix} " + r" \\ ".join(rows) + r" \end{pmatrix}"
+
+
+def _nested(value: Iterable[Any]) -> bool:
+    return any(isinstance(v, Sequence) and not isinstance(v, str) for v in value)
+
+
+KINDS = {
+    "Step": "sum identity",
+    "Bound": "sum of nonnegatives",
+    "Iff": "two directions of an iff",
+    "RankBound": "rank of a product",
+    "Witness": "exact witness",
+    "Cited": "cited, not checked",
+}
+
+
+def kind(rule: Rule) -> str:
+    """What sort of rule of inference a link of a derivation is, in words."""
+    return KINDS.get(type(rule).__name__, type(rule).__name__)

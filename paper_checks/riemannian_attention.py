@@ -1,0 +1,164 @@
+"""`riemannian-attention`: per-token metrics, their scores and costs, and rank collapse."""
+
+from __future__ import annotations
+
+from paper_checks.claims import Claim, Evidence
+
+CLAIMS = (
+    Claim(
+        "riemannian-attention/euclidean-scores",
+        "Transformer language models all score by a Euclidean inner product.",
+        r"A dot-product head scores by $x_i^{\top} M x_j$ with a learned $M$, of rank at most the "
+        r"head width; that every published model does so is a statement about the literature.",
+        kind="open",
+        settled_by="a survey of the published architectures",
+    ),
+    Claim(
+        "riemannian-attention/flat-collapse",
+        "Because of that choice, the rank of pure attention stacks decays doubly exponentially.",
+        r"Row-stochastic layers contract the spread of the tokens, by dot products and without "
+        r"mask cubically, so doubly exponentially in depth, for value maps of norms with sum at "
+        r"most 1 or inside the basin of attraction.",
+        note="The published sum over heads needs a triangle inequality that fails (RA13).",
+    ),
+    Claim(
+        "riemannian-attention/row-stochastic-collapse",
+        "It is row-stochasticity that makes the rank collapse.",
+        r"Row-stochastic $A$ contracts the spread by its Dobrushin coefficient, but the product "
+        r"over layers tends to zero only if score spreads grow slowly enough: for spreads $B_l$ "
+        r"iff $\sum_l e^{-B_l} = \infty$ or some $B_l = 0$.",
+    ),
+    Claim(
+        "riemannian-attention/non-gram",
+        r"Scores with one metric a token cannot be written as $Q K^{\top}$ with a width of order "
+        r"$d$.",
+        r"For $n \ge 2$ tokens the largest and generic rank of the squared scores is "
+        r"$\min(n, (d+1)(d+2)/2)$; softmax lowers the need by one.",
+        note="True for metrics whose span has dimension of order $d^2$ and as many tokens; "
+        "conformal, diagonal and shared-subspace metrics have scores of width of order $d$.",
+    ),
+    Claim(
+        "riemannian-attention/structural-only",
+        "That such scores are not of Gram form is a remark on structure and preserves no rank.",
+        r"Stacks with any bounded metrics collapse all the same.",
+    ),
+    Claim(
+        "riemannian-attention/distance-cost",
+        "With metrics of low rank a geodesic distance costs $O(d r)$ a token.",
+        r"The squared chord $(x_i - x_j)^{\top} G_i (x_i - x_j)$ costs $O(d r)$ a pair, and over "
+        r"all pairs exactly $r + 2$ products of the size of $Q K^{\top}$.",
+    ),
+    Claim(
+        "riemannian-attention/inversion-cost",
+        "The Woodbury identity inverts a metric in $O(d r^2)$.",
+        r"For $D > 0$ the identity holds with a capacitance matrix that is always invertible; "
+        r"factoring and one application cost $O(d r^2)$ iff $r = O(d)$, the explicit inverse "
+        r"$O(d^2 r)$.",
+    ),
+    Claim(
+        "riemannian-attention/below-cubic",
+        r"Both costs lie far below the $O(d^3)$ of a general matrix.",
+        r"Counted exactly, both are of lower order than $d^3$ iff $r$ is of lower order than $d$.",
+    ),
+    Claim(
+        "riemannian-attention/overhead",
+        "At a billion parameters and more the overhead of such attention is negligible.",
+        r"Recomputed from published shapes: score part over a layer of the standard model, with a "
+        r"linear metric head. Small only for $n \ll d$ and cheap metric heads.",
+        kind="empirical",
+    ),
+    Claim(
+        "riemannian-attention/geodesic-attention",
+        "The attention of the architecture computes geodesic distances.",
+        r"The quadratic form of the metric at the query equals the squared geodesic distance for "
+        r"all pairs of a convex chart iff the metric is constant there; otherwise they differ at "
+        r"third order.",
+    ),
+    Claim(
+        "riemannian-attention/preconditioned-step",
+        "Feed-forward updates take steps preconditioned by the metric.",
+        r"$-G^{-1} \nabla f$ is the direction of steepest descent in the norm of $G$; the "
+        r"direction is covariant, the finite step under affine changes of coordinates only.",
+    ),
+    Claim(
+        "riemannian-attention/curvature-torsion",
+        "The connection has explicit proxies of curvature and torsion.",
+        r"$T_{ij} T_{jk} T_{ki} - I$ and the gap of a parallelogram agree with curvature and "
+        r"torsion to leading order for smooth metric connections.",
+    ),
+    Claim(
+        "riemannian-attention/fiber-bundle",
+        "The Fiber Bundle Transformer is specified completely.",
+        r"A reference implementation exists that reduces to a standard block for flat metrics and "
+        r"trivial transports, has zero curvature and torsion for constant ones, and trains.",
+        kind="empirical",
+    ),
+    Claim(
+        "riemannian-attention/predictions",
+        "Formal predictions follow for correctly implemented geometric architectures.",
+        r"Which predictions are meant the abstract does not say; what is shown here of such "
+        r"architectures is reversibility of symmetrised scores and exact reductions.",
+        kind="open",
+        settled_by="the full text of the paper, which states the predictions",
+    ),
+    Claim(
+        "riemannian-attention/heterogeneity-and-collapse",
+        "Whether metrics that differ from token to token prevent rank collapse is open.",
+        r"They do not: stacks with any metrics bounded uniformly in depth collapse; with unbounded "
+        r"ones homogeneous metrics already prevent collapse, so that heterogeneity is neither "
+        r"sufficient nor necessary.",
+    ),
+    Claim(
+        "riemannian-attention/kernel-sense",
+        "Scores with one metric a token are not of Gram form, now read as a word about kernels.",
+        r"$\exp(S / \tau)$ is positive semidefinite for all $\tau$ iff $S$ is conditionally so: "
+        r"for homogeneous squared distances yes, for symmetrised heterogeneous ones not always.",
+    ),
+)
+
+EVIDENCE = {
+    "riemannian-attention/euclidean-scores": Evidence(("RA3",)),
+    "riemannian-attention/flat-collapse": Evidence(
+        ("RA11", "RA13"),
+        added=(
+            r"no mask (causal stacks collapse at a fixed rate per layer only)",
+            r"norms of the value maps sum to at most 1, or the spread starts in the basin",
+        ),
+        without=("RA12", "RA17"),
+    ),
+    "riemannian-attention/row-stochastic-collapse": Evidence(
+        ("RA11", "RA12"),
+        added=(r"score spreads $B_l$ with $\sum_l e^{-B_l} = \infty$", "no residual stream"),
+        without=("RA12", "RA16"),
+    ),
+    "riemannian-attention/non-gram": Evidence(("RA1", "RA2", "RA4"), refuted_by=("RA3",)),
+    "riemannian-attention/structural-only": Evidence(("RA11",)),
+    "riemannian-attention/distance-cost": Evidence(
+        ("RA7",),
+        added=("the distance is the chord in one endpoint's metric, counted for each pair",),
+        without=("RA8",),
+    ),
+    "riemannian-attention/inversion-cost": Evidence(
+        ("RA6",),
+        added=(r"$D > 0$ and $r = O(d)$", "the inverse is applied, never formed"),
+        without=("RA6",),
+    ),
+    "riemannian-attention/below-cubic": Evidence(
+        ("RA6", "RA7"), added=(r"$r$ of lower order than $d$",), without=("RA6",)
+    ),
+    "riemannian-attention/overhead": Evidence(("RA7",), refuted_by=("RA7",)),
+    "riemannian-attention/geodesic-attention": Evidence(("RA8",), refuted_by=("RA8",)),
+    "riemannian-attention/preconditioned-step": Evidence(("RA9",)),
+    "riemannian-attention/curvature-torsion": Evidence(("RA10",)),
+    "riemannian-attention/fiber-bundle": Evidence(("RA14",)),
+    "riemannian-attention/predictions": Evidence(("RA14", "RA15")),
+    "riemannian-attention/heterogeneity-and-collapse": Evidence(
+        ("RA11", "RA12"),
+        added=(
+            "metrics bounded uniformly in depth, no residual stream",
+            r"norms of the value maps sum to at most 1, or the spread starts in the basin",
+        ),
+        without=("RA12", "RA16"),
+    ),
+    "riemannian-attention/kernel-sense": Evidence(("RA18",)),
+}

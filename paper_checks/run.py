@@ -1,0 +1,258 @@
+"""One verification run: theorems in worker processes, then claims, then the report."""
+
+from __future__ import annotations
+
+import math
+import platform
+import subprocess
+import tomllib
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from importlib import import_module, metadata
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from paper_checks.claims import NOT_VERIFIED, claim_record, failed_with_all_evidence
+from paper_checks.lint import NOT_RUN, claim_errors, formula_errors, read_papers
+from paper_checks.papers import SUITE
+from paper_checks.report import Report, Suite, TheoremRecord
+from paper_checks.workers import Crash, run_all
+from theorems import catalogue
+
+SLOW, TOO_SLOW = 5.0, 15.0  # seconds a theorem
+SMALL_CELL: dict[str, Any] = {"n": 256, "d": 64, "dtype": "float32", "device": "cpu"}
+HEADS = 4
+PACKAGES = ("sympy", "python-flint", "numpy", "scipy", "torch", "hypothesis", "array-api-compat",
+            "networkx", "math-core", "jinja2", "rich", "matplotlib")  # fmt: skip
+ROOT = Path(__file__).resolve().parents[1]
+
+Progress = Callable[[TheoremRecord, int, int], None]
+
+
+def check_theorem(theorem_id: str, seed: int = 0, stress: bool = True) -> TheoremRecord:
+    """Everything that is checked about one theorem: exact, numeric, and one small stress cell.
+
+    Raises: ValueError when a half of the theorem is missing.
+    """
+    # Here and not above: what the parent never imports, every worker need not either.
+    from numerics.properties import run_property
+    from theorems.check import verify as verify_exactly
+
+    started = perf_counter()
+    theorem = catalogue.load(theorem_id)
+    property_module: Any = import_module(catalogue.property_module(theorem_id))
+    exact = verify_exactly(theorem, seed)
+    measured = run_property(theorem_id, property_module, suite_seed=seed)
+    cells = _stress_cells(theorem_id, seed) if stress else []
+    failures = [f for clause in exact["clauses"] for f in clause["failures"]] + exact["errors"]
+    failures += [_named(theorem_id, "property", f) for f in measured.failures]
+    failures += [_named(theorem_id, "stress", f"{c['status']}: {c['reason']}")
+                 for c in cells if c["status"] != "ok"]  # fmt: skip
+    seconds = perf_counter() - started
+    record: Any = {
+        **_exact_part(exact),
+        "property_examples": measured.examples,
+        "nonzero_residuals": measured.nonzero,
+        "max_residual_over_bound": _finite(measured.max_ratio),
+        "tightness": _finite(measured.tightness),
+        "planted_rejected": measured.planted_rejected,
+        "stress": cells,
+        "kernel": "absent",
+        "uses": list(theorem.uses),
+        "failures": failures,
+        "warnings": _slowness(theorem_id, seconds),
+        "ok": bool(exact["ok"] and measured.ok and not failures),
+        "seconds": seconds,
+    }
+    return record
+
+
+def _exact_part(exact: dict[str, Any]) -> dict[str, Any]:
+    mutants = [
+        {key: m[key] for key in ("id", "step", "text", "counterexample", "refuted",
+                                 "derivation_fails")}
+        for m in exact["mutant_details"]
+    ]  # fmt: skip
+    same = ("id", "title", "steps", "steps_checked", "steps_cited", "cited", "clauses",
+            "instances", "mutants", "mutants_refuted", "necessity")  # fmt: skip
+    return {
+        **{key: exact[key] for key in same},
+        "level": lowest_level(clause["level"] for clause in exact["clauses"]),
+        "shapes": exact.get("shapes", 0),
+        "mutant_details": mutants,
+        "self_refutation_tries": exact["self_refutation"]["tries"],
+    }
+
+
+def lowest_level(levels: Iterable[str]) -> str | None:
+    """The level of a theorem: the lowest of its clauses, in the order N, S, G, K."""
+    return min(levels, key="NSGK".index, default=None)
+
+
+def _stress_cells(theorem_id: str, seed: int) -> list[dict[str, Any]]:
+    from numerics import stress
+
+    case = stress.cases().get(theorem_id)
+    if case is None:
+        return []
+    heads = None if case.single_head else HEADS
+    return [stress.run_cell(theorem_id, None, heads=heads, seed=seed, **SMALL_CELL)]
+
+
+def _named(theorem_id: str, part: str, failure: str) -> str:
+    """Every failure opens with the theorem and the part that it belongs to."""
+    rest = failure.removeprefix(theorem_id).lstrip(" :.")
+    return f"{theorem_id}.{part}: {rest}"
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _slowness(theorem_id: str, seconds: float) -> list[str]:
+    if seconds <= SLOW:
+        return []
+    limit = TOO_SLOW if seconds > TOO_SLOW else SLOW
+    return [f"{theorem_id}: took {seconds:.1f} s, over {limit:g} s"]
+
+
+def with_uses(ids: Sequence[str]) -> tuple[list[str], dict[str, list[str]]]:
+    """The ids and everything that they use, in catalogue order, with an error list for each id
+    that does not load."""
+    todo, found, errors = list(ids), set(), {}
+    while todo:
+        theorem_id = todo.pop()
+        if theorem_id in found:
+            continue
+        found.add(theorem_id)
+        try:
+            todo += catalogue.load(theorem_id).uses
+        except Exception as error:
+            errors[theorem_id] = [f"{theorem_id}: does not load: {error}"]
+    order = {theorem_id: i for i, theorem_id in enumerate(catalogue.CATALOGUE)}
+    return sorted(found, key=lambda i: (order.get(i, len(order)), i)), errors
+
+
+def settle_uses(records: Sequence[TheoremRecord]) -> None:
+    """A theorem fails whose chain of used theorems holds a failure, or comes back to itself."""
+    by_id = {record["id"]: record for record in records}
+    sound = {record["id"]: record["ok"] for record in records}
+
+    def faults(theorem_id: str, path: tuple[str, ...]) -> list[str]:
+        if theorem_id in path:
+            return [f"uses itself: {' -> '.join((*path, theorem_id))}"]
+        if theorem_id not in by_id:
+            return [f"uses {theorem_id}, which was not verified"]
+        if path and not sound[theorem_id]:
+            return [f"uses {theorem_id}, which failed"]
+        return [f for used in by_id[theorem_id]["uses"] for f in faults(used, (*path, theorem_id))]
+
+    for record in records:
+        found = list(dict.fromkeys(faults(record["id"], ())))
+        record["failures"] += [f"{record['id']}: {fault}" for fault in found]
+        record["ok"] = record["ok"] and not found
+
+
+def failed_record(theorem_id: str, failures: list[str]) -> TheoremRecord:
+    """The record of a theorem about which nothing could be found out."""
+    return {**NOT_RUN, "id": theorem_id, "failures": failures, "warnings": [], "uses": []}
+
+
+def verify(
+    ids: Sequence[str],
+    jobs: int = 2,
+    seed: int = 0,
+    stress: bool = True,
+    progress: Progress | None = None,
+    paper: str | None = None,
+    check: Callable[..., TheoremRecord] = check_theorem,
+) -> Report:
+    """Verify theorems and what they use, read the claims, and return the report.
+
+    Raises: KeyboardInterrupt, after the workers have ended.
+    """
+    started, clock = datetime.now(UTC), perf_counter()
+    selected, unloadable = with_uses(ids)
+    found = {i: failed_record(i, errors) for i, errors in unloadable.items()}
+    runnable = [i for i in selected if i not in unloadable]
+    for theorem_id, result in run_all(runnable, partial(check, seed=seed, stress=stress), jobs):
+        if isinstance(result, Crash):
+            result = failed_record(theorem_id, [f"{theorem_id}: {result.reason}"])
+        found[theorem_id] = result
+        if progress:
+            progress(result, len(found), len(selected))
+    records = [found[i] for i in selected]
+    settle_uses(records)
+    report = _with_claims(records, runnable, paper)
+    suite = report["suite"]
+    suite["seed"], suite["jobs"] = seed, jobs
+    suite["started"], suite["seconds"] = started.isoformat("T", "seconds"), perf_counter() - clock
+    return report
+
+
+def _with_claims(
+    records: list[TheoremRecord], runnable: Sequence[str], paper: str | None
+) -> Report:
+    claims, evidence, errors = read_papers()
+    errors += claim_errors(claims, evidence)
+    errors += formula_errors(runnable)
+    results = {record["id"]: record for record in records}
+    read = [claim_record(c, evidence[c.id], results) for c in claims
+            if c.id in evidence and paper in (None, c.paper)]  # fmt: skip
+    failed_claims = [c for c in read if failed_with_all_evidence(c, results)]
+    pending = sum(c["outcome"] == NOT_VERIFIED for c in read)
+    return {
+        "suite": describe_suite(list(results), pending),
+        "theorems": records,
+        "claims": read,
+        "errors": errors,
+        "ok": not errors and not failed_claims and all(r["ok"] for r in records),
+    }
+
+
+def describe_suite(selected: list[str], pending: int) -> Suite:
+    """What ran and on what; seed, jobs and times are filled in by the run."""
+    commit, modified = checkout()
+    return {
+        "version": suite_version(), "commit": commit, "modified": modified,
+        "python": platform.python_version(),
+        "packages": {name: v for name in PACKAGES if (v := _version(name))},
+        "seed": 0, "jobs": 0, "started": "", "seconds": 0.0, "selected": selected,
+        "not_selected": [i for i in catalogue.CATALOGUE if i not in selected],
+        "not_built": sorted(catalogue.PLANNED, key=_natural), "pending": pending,
+    }  # fmt: skip
+
+
+def _natural(theorem_id: str) -> tuple[str, int]:
+    letters = theorem_id.rstrip("0123456789")
+    return letters, int(theorem_id[len(letters) :] or 0)
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def suite_version() -> str:
+    """The version installed, or the one that this checkout declares."""
+    if (project := ROOT / "pyproject.toml").is_file():
+        return str(tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"])
+    return _version(SUITE) or "unknown"
+
+
+def checkout() -> tuple[str | None, bool | None]:
+    """The commit of this checkout and whether files differ from it; (None, None) without git."""
+    if not (ROOT / "pyproject.toml").is_file():
+        return None, None  # installed: a repository around the environment is not this one
+    try:
+        head = subprocess.run(["git", "rev-parse", "--verify", "HEAD"], cwd=ROOT,
+                              capture_output=True, text=True, check=True)  # fmt: skip
+        changed = subprocess.run(["git", "status", "--porcelain"], cwd=ROOT,
+                                 capture_output=True, text=True, check=True)  # fmt: skip
+    except (OSError, subprocess.CalledProcessError):
+        return None, None
+    return head.stdout.strip(), bool(changed.stdout.strip())

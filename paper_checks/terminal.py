@@ -1,0 +1,128 @@
+"""The report as text: a coloured table on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from paper_checks.claims import FAILED, NOT_VERIFIED
+from paper_checks.report import Report, TheoremRecord
+
+
+def level_text(record: TheoremRecord) -> str:
+    """The level as it is printed: "G", or "G | Perron-Frobenius" where it rests on citations."""
+    cited = ", ".join(dict.fromkeys(c["id"] for c in record["cited"]))
+    return " | ".join(part for part in (record["level"] or "none", cited) if part)
+
+
+def number(value: float | None) -> str:
+    """A number in three significant digits, or that there is none."""
+    return "none" if value is None else f"{value:.3g}"
+
+
+def property_text(record: TheoremRecord) -> str:
+    """How many numeric comparisons were made and how close the largest came to its bound."""
+    if record["property_examples"] is None:
+        return "none"
+    return (
+        f"{record['property_examples']} ({record['nonzero_residuals']} nonzero), "
+        f"{number(record['max_residual_over_bound'])} of bound"
+    )
+
+
+def _row(record: TheoremRecord) -> tuple[str, ...]:
+    return (
+        record["id"],
+        record["title"],
+        level_text(record),
+        f"{record['steps_checked']} + {record['steps_cited']} cited",
+        str(record["instances"]),
+        f"{record['mutants_refuted']} of {record['mutants']}",
+        property_text(record),
+        "ok" if record["ok"] else "FAILED",
+        f"{record['seconds']:.1f} s",
+    )
+
+
+COLUMNS = ("id", "title", "level", "steps", "exact instances", "mutants refuted",
+           "float comparisons", "result", "time")  # fmt: skip
+
+
+def summary(report: Report) -> str:
+    """One line: how much was verified, failed, and is still to come."""
+    suite, theorems, claims = report["suite"], report["theorems"], report["claims"]
+    passed = sum(t["ok"] for t in theorems)
+    return (
+        f"{passed} of {len(theorems)} theorems verified, {len(suite['not_built'])} not built; "
+        f"{len(claims)} claims, {suite['pending']} of them not verified; "
+        f"{len(failure_lines(report))} failures; {suite['seconds']:.1f} s"
+    )
+
+
+def failure_lines(report: Report) -> list[str]:
+    """Every failure of the run, each naming its theorem, clause or claim."""
+    lines = [f for t in report["theorems"] for f in t["failures"]]
+    lines += [f"{c['id']}: {c['verdict']}" for c in report["claims"] if c["outcome"] == FAILED]
+    return lines + report["errors"]
+
+
+def print_report(report: Report, console: Console) -> None:
+    """Print the whole run: theorems, claims, failures, summary."""
+    if console.is_terminal:
+        _print_tables(report, console)
+    else:
+        for record in report["theorems"]:
+            _plain(console, " | ".join(_row(record)))
+        for claim in report["claims"]:
+            _plain(console, f"{claim['id']}: {claim['verdict']}")
+    for warning in (w for t in report["theorems"] for w in t["warnings"]):
+        _plain(console, f"warning: {warning}")
+    for failure in failure_lines(report):
+        _plain(console, f"FAILED: {failure}")
+    _plain(console, summary(report))
+
+
+def _plain(console: Console, line: str) -> None:
+    """One unbroken line, whatever it holds: other programs read it."""
+    console.print(escape(line), soft_wrap=True, highlight=False)
+
+
+def _print_tables(report: Report, console: Console) -> None:
+    theorems = Table(title="Theorems", title_justify="left")
+    for name in COLUMNS:
+        theorems.add_column(name)
+    for record in report["theorems"]:
+        style = None if record["ok"] else "bold red"
+        theorems.add_row(*(escape(cell) for cell in _row(record)), style=style)
+    console.print(theorems)
+    claims = Table(title="Claims of the papers", title_justify="left")
+    claims.add_column("claim", overflow="fold")
+    claims.add_column("verdict", overflow="fold")
+    styles = {FAILED: "bold red", NOT_VERIFIED: "dim"}
+    for claim in report["claims"]:
+        claims.add_row(claim["id"], escape(claim["verdict"]), style=styles.get(claim["outcome"]))
+    console.print(claims)
+
+
+@contextmanager
+def watch(console: Console, total: int) -> Iterator[Callable[[TheoremRecord, int, int], None]]:
+    """Progress of a run, to be called with each record: a bar on a terminal, lines elsewhere."""
+    if not console.is_terminal:
+        yield lambda record, done, of: _plain(
+            console,
+            f"[{done}/{of}] {record['id']} {'ok' if record['ok'] else 'FAILED'} "
+            f"{record['seconds']:.1f} s",
+        )
+        return
+    columns = (TextColumn("verifying"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+               TextColumn("{task.description}"))  # fmt: skip
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda record, done, of: bar.update(
+            task, completed=done, total=of, description=f"{record['id']} done"
+        )

@@ -1,0 +1,58 @@
+"""Records and reports as a run would write them, made in no time from the theorems' objects."""
+
+from collections.abc import Callable
+
+import pytest
+
+from paper_checks.claims import NOT_VERIFIED, claim_record
+from paper_checks.lint import NOT_RUN, read_papers
+from paper_checks.report import Report, TheoremRecord
+from paper_checks.run import describe_suite
+from theorems import catalogue
+
+RecordOf = Callable[..., TheoremRecord]
+
+
+@pytest.fixture(scope="session")
+def record_of() -> RecordOf:
+    """record_of(id, level="G", ok=True): a record with the theorem's own clauses and mutants."""
+
+    def make(theorem_id: str, level: str = "G", ok: bool = True) -> TheoremRecord:
+        theorem = catalogue.load(theorem_id)
+        steps = sum(len(clause.steps) for clause in theorem.clauses)
+        names = [clause.name for clause in theorem.clauses]
+        return {
+            **NOT_RUN, "id": theorem_id, "title": theorem.title, "level": level, "ok": ok,
+            "clauses": [{"name": name, "level": level, "failures": []} for name in names],
+            "steps": steps, "steps_checked": steps, "instances": 7, "property_examples": 200,
+            "nonzero_residuals": 123, "max_residual_over_bound": 0.25, "tightness": 1.5,
+            "planted_rejected": True, "mutants": len(theorem.mutants),
+            "mutants_refuted": len(theorem.mutants),
+            "mutant_details": [
+                {"id": m.id, "step": m.claim.id, "text": m.text, "refuted": True,
+                 "counterexample": "n=1; P[1, 1]=-1/2; at i=1: 2 != 3", "derivation_fails": True}
+                for m in theorem.mutants
+            ],
+            "necessity": {"P sums to 1": dict.fromkeys(names, "needed")},
+            "failures": [] if ok else [f"{theorem_id}.{names[0]}: planted"], "warnings": [],
+            "uses": list(theorem.uses), "seconds": 0.5,
+        }  # fmt: skip
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def report(record_of: RecordOf) -> Report:
+    """A report on every theorem that is built, all of them verified."""
+    records = [record_of(theorem_id) for theorem_id in catalogue.CATALOGUE]
+    claims, evidence, errors = read_papers()
+    results = {record["id"]: record for record in records}
+    read = [claim_record(claim, evidence[claim.id], results) for claim in claims]
+    pending = sum(claim["outcome"] == NOT_VERIFIED for claim in read)
+    return {
+        "suite": describe_suite(list(results), pending),
+        "theorems": records,
+        "claims": read,
+        "errors": errors,
+        "ok": not errors,
+    }

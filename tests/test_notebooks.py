@@ -1,0 +1,151 @@
+"""Stored notebooks are what their sources give, and a notebook that is not is caught."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+import pytest
+
+NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
+TOOL = NOTEBOOKS / "build.py"
+SOURCE = """\
+# %% [markdown]
+# A rotation $R$ is orthogonal: $R^T R = I$.
+
+# %%
+import matplotlib.pyplot as plt
+import numpy as np
+
+R = np.array([[0, -1], [1, 0]])
+print(R.T @ R)
+print({"query", "key", "value"})
+
+# %%
+plt.plot([0, 1], [1, 0])
+plt.title("a line")
+plt.show()
+
+# %%
+{i: i**2 for i in range(3)}
+"""
+
+pytestmark = pytest.mark.notebook
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _jupyter(require_tool: Callable[..., str]) -> None:
+    for module in ("jupytext", "nbclient", "ipykernel"):
+        require_tool(module, why="it executes notebooks", how="pip install '.[notebooks]'")
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(TOOL), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=500)
+
+
+@pytest.fixture(scope="module")
+def example(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    """The text of a small source and of the notebook built from it."""
+    folder = tmp_path_factory.mktemp("example")
+    (folder / "rotation.py").write_text(SOURCE, encoding="utf-8")
+    result = run(folder)
+    assert result.returncode == 0, result.stderr
+    return SOURCE, (folder / "rotation.ipynb").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def folder(example: tuple[str, str], tmp_path: Path) -> Path:
+    """A folder with that source and its notebook, to spoil."""
+    for suffix, text in zip(("py", "ipynb"), example, strict=True):
+        (tmp_path / f"rotation.{suffix}").write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def replace(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def test_stored_notebooks_are_current() -> None:
+    result = run("--check")
+    assert result.returncode == 0, result.stderr
+    expected = len([path for path in NOTEBOOKS.glob("*.py") if path != TOOL])
+    assert result.stdout == f"{expected} notebooks checked\n"
+
+
+def test_a_second_run_gives_the_same_notebook(folder: Path) -> None:
+    result = run("--check", folder)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == "1 notebooks checked\n"
+
+
+def test_the_notebook_holds_outputs_and_nothing_of_this_machine(example: tuple[str, str]) -> None:
+    text = example[1]
+    cells = nbformat.reads(text, as_version=4).cells
+    assert [cell.cell_type for cell in cells] == ["markdown", "code", "code", "code"]
+    assert cells[1].outputs[0].text.startswith("[[1 0]\n [0 1]]\n")
+    assert "<svg" in cells[2].outputs[0].data["image/svg+xml"]
+    assert cells[3].outputs[0].data["text/plain"] == "{0: 0, 1: 1, 2: 4}"
+    for noise in ("Matplotlib v", "dc:date", "language_info", "timestamp", str(Path.home())):
+        assert noise not in text, noise
+
+
+def test_a_stale_output_is_caught(folder: Path) -> None:
+    replace(folder / "rotation.ipynb", "[[1 0]", "[[2 0]")
+    result = run("--check", folder)
+    assert result.returncode == 1
+    assert "rotation.ipynb is stale: cell 2 has another outputs" in result.stderr
+    assert "[[2 0]" in result.stderr
+
+
+def test_a_stale_figure_is_caught(folder: Path) -> None:
+    for name in ("rotation.py", "rotation.ipynb"):
+        replace(folder / name, "plt.plot([0, 1], [1, 0])", "plt.plot([0, 1], [1, 0.5])")
+    result = run("--check", folder)
+    assert result.returncode == 1
+    assert "cell 3 has another outputs" in result.stderr
+
+
+def test_a_source_edited_without_a_run_is_caught(folder: Path) -> None:
+    replace(folder / "rotation.py", "is orthogonal", "is not symmetric")
+    result = run("--check", folder)
+    assert result.returncode == 1
+    assert "cell 1 has another source" in result.stderr
+
+
+def test_a_cell_more_and_a_changed_layout_are_caught(folder: Path) -> None:
+    replace(folder / "rotation.ipynb", '"display_name": "Python 3"', '"display_name": "mine"')
+    result = run("--check", folder)
+    assert result.returncode == 1
+    assert "is stale: its metadata or layout" in result.stderr
+    with (folder / "rotation.py").open("a", encoding="utf-8") as source:
+        source.write("\n# %%\n1 + 1\n")
+    assert "4 cells are stored, the source has 5" in run("--check", folder).stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("# %%\n1 / 0\n", "ZeroDivisionError"),
+        ("# %%\nimport warnings\nwarnings.warn('old')\n", "cell 1 writes to stderr"),
+        ("# %% [markdown]\n# Only words.\n", "no code cell"),
+    ],
+    ids=["error", "warning", "no code"],
+)
+def test_a_source_that_cannot_be_shown_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "bad.py").write_text(text, encoding="utf-8")
+    result = run(tmp_path)
+    assert result.returncode == 1
+    assert message in result.stderr
+    assert not (tmp_path / "bad.ipynb").exists()
+
+
+def test_a_notebook_without_a_source_or_a_source_without_one_is_caught(folder: Path) -> None:
+    (folder / "rotation.ipynb").rename(folder / "renamed.ipynb")
+    result = run("--check", folder)
+    assert result.returncode == 1
+    assert "renamed.ipynb has no source beside it" in result.stderr
+    assert "rotation.ipynb is missing: run 'make notebooks'" in result.stderr

@@ -1,0 +1,1 @@
+"""Statements, derivations and exact checks of the theorems on the geometry of attention."""
