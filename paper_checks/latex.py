@@ -18,12 +18,13 @@ _CONVERTER = LatexToMathML(fancy_error=False)
 _NAMED = (
     "sum|alpha|beta|gamma|delta|epsilon|theta|kappa|lambda|mu|nu|pi|rho|sigma|tau|phi|psi|omega"
 )
+_INDEX = r"(?:[_^](?:[A-Za-z0-9]{1,3}|\{[A-Za-z0-9 +-]*\})'*)+"
 _PIECE = re.compile(
     r"\$(?P<math>[^$]+)\$"
     r"|\\(?P<style>emph|textbf|texttt)\{(?P<inner>[^{}$]*)\}"
     r"|\\(?P<special>[%&_#${} ])"
     r"|(?P<mark>---|--|``|''|~)"
-    rf"|(?P<symbol>(?:\)|\b(?:[A-Za-z0-9]|{_NAMED}))'*(?:[_^][A-Za-z0-9]{{1,3}}'*)+)(?![A-Za-z0-9_^])"
+    rf"|(?P<symbol>(?:\)|\b(?:[A-Za-z0-9]|{_NAMED}))'*{_INDEX})(?![A-Za-z0-9_^])"
     r"|(?P<plain>[A-Za-z0-9]+|(?![\\%&_#${}^])[\x20-\x7e\xa0-\xff\n])"
     r"|(?P<bad>.)",
     re.DOTALL,

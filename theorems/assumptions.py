@@ -7,10 +7,9 @@ from typing import Any
 
 from sympy import IndexedBase, Integer, KroneckerDelta, Sum, symbols
 
-from theorems.exact import Draw, Rejected, Value
+from theorems.constructions import Rows, invertible, reflection, times, unit_vector
+from theorems.exact import Draw, Rejected
 from theorems.statement import Assumption
-
-Rows = list[list[Value]]
 
 
 def _indices(count: int) -> tuple[Any, ...]:
@@ -20,7 +19,8 @@ def _indices(count: int) -> tuple[Any, ...]:
 def signed(array: IndexedBase, sign: str) -> Assumption:
     """Every entry of the array is ">0", ">=0" or "!=0"."""
     relation = {">0": ">", ">=0": r"\ge", "!=0": r"\ne"}[sign]
-    return Assumption(f"{array}{sign}", f"${array} {relation} 0$ entrywise", signs=((str(array), sign),))
+    text = f"${array} {relation} 0$ entrywise"
+    return Assumption(f"{array}{sign}", text, signs=((str(array), sign),))
 
 
 def sums_to_one(array: IndexedBase) -> Assumption:
@@ -38,7 +38,8 @@ def sums_to_one(array: IndexedBase) -> Assumption:
                 draw.put(array, (*cell, position), value)
 
     rule = (Sum(array[index], (index[-1], 1, last)), Integer(1))
-    return Assumption(f"{array} sums to 1", f"the last axis of ${array}$ sums to 1", (rule,), impose)
+    text = f"the last axis of ${array}$ sums to 1"
+    return Assumption(f"{array} sums to 1", text, (rule,), impose)
 
 
 def right_inverse(array: IndexedBase, inverse: IndexedBase) -> Assumption:
@@ -46,10 +47,9 @@ def right_inverse(array: IndexedBase, inverse: IndexedBase) -> Assumption:
     *lead, i, j = _indices(len(array.shape))
     k = symbols("l1", integer=True, positive=True)
     (rows, columns), lead = array.shape[-2:], tuple(lead)
-    rules = [(Sum(array[*lead, i, j] * inverse[*lead, j, k], (j, 1, columns)), KroneckerDelta(i, k))]
-    if rows == columns:
-        reverse = Sum(inverse[*lead, i, j] * array[*lead, j, k], (j, 1, columns))
-        rules.append((reverse, KroneckerDelta(i, k)))
+    pairs = [(array, inverse), (inverse, array)][: 1 + (rows == columns)]
+    products = [Sum(A[*lead, i, j] * B[*lead, j, k], (j, 1, columns)) for A, B in pairs]
+    rules = tuple((product, KroneckerDelta(i, k)) for product in products)
 
     def impose(draw: Draw) -> None:
         *_, n, d = draw.shape(array)
@@ -62,7 +62,7 @@ def right_inverse(array: IndexedBase, inverse: IndexedBase) -> Assumption:
                 draw.put(inverse, (*cell, column + 1, row + 1), inverted[column][row])
 
     text = f"the rows of ${array}$ are independent, with right inverse ${inverse}$"
-    return Assumption(f"{inverse} inverts {array}", text, tuple(rules), impose)
+    return Assumption(f"{inverse} inverts {array}", text, rules, impose)
 
 
 def same_blocks(P: IndexedBase, T: IndexedBase, P2: IndexedBase, T2: IndexedBase) -> Assumption:
@@ -113,10 +113,10 @@ def isometry(T: IndexedBase, G: IndexedBase) -> Assumption:
         n, size = draw.shape(G)[:2]
         frames = [invertible(draw, size) for _ in range(n)]
         for k, (frame, _) in enumerate(frames, start=1):
-            _put(draw, G, (k,), _times([list(row) for row in zip(*frame, strict=True)], frame))
+            _put(draw, G, (k,), times([list(row) for row in zip(*frame, strict=True)], frame))
         for r, s in draw.cells(T, 2):
             rotation = reflection(draw, size)
-            _put(draw, T, (r, s), _times(_times(frames[r - 1][1], rotation), frames[s - 1][0]))
+            _put(draw, T, (r, s), times(times(frames[r - 1][1], rotation), frames[s - 1][0]))
 
     pullback = Sum(T[i, j, a, b] * G[i, a, c] * T[i, j, c, e], (a, 1, d), (c, 1, d))
     text = f"${T}_{{ij}}^\\top {G}_i {T}_{{ij}} = {G}_j$"
@@ -139,46 +139,3 @@ def _put(draw: Draw, array: IndexedBase, cell: tuple[int, ...], rows: Rows) -> N
     for (r, row) in enumerate(rows, start=1):
         for column, value in enumerate(row, start=1):
             draw.put(array, (*cell, r, column), value)
-
-
-def _times(left: Rows, right: Rows) -> Rows:
-    return [[sum(x * y for x, y in zip(row, column, strict=True)) for column in zip(*right, strict=True)]
-            for row in left]  # fmt: skip
-
-
-def unit_vector(draw: Draw, size: int) -> list[Value]:
-    """A point of the unit sphere by stereographic projection, rational in its parameters."""
-    free = [draw.source.fresh(None) for _ in range(size - 1)]
-    square = sum(value * value for value in free)
-    scale = draw.source.inverse(1 + square)
-    return [(1 - square) * scale, *(2 * value * scale for value in free)]
-
-
-def reflection(draw: Draw, size: int) -> Rows:
-    """I - 2 v v^T with a unit vector v."""
-    v = unit_vector(draw, size)
-    return [[int(r == c) - 2 * v[r] * v[c] for c in range(size)] for r in range(size)]
-
-
-def invertible(draw: Draw, size: int) -> tuple[Rows, Rows]:
-    """A matrix with nonzero leading minors, as unit lower times diagonal times unit upper, and its
-    inverse."""
-    lower, lower_inverse = _unit_lower(draw, size)
-    upper, upper_inverse = (
-        [list(column) for column in zip(*rows, strict=True)] for rows in _unit_lower(draw, size)
-    )
-    scales = [draw.source.fresh(">0") for _ in range(size)]
-    scaled = [[s * value for value in row] for s, row in zip(scales, upper, strict=True)]
-    unscaled = [[draw.source.inverse(s) * value for value in row]
-                for s, row in zip(scales, lower_inverse, strict=True)]  # fmt: skip
-    return _times(lower, scaled), _times(upper_inverse, unscaled)
-
-
-def _unit_lower(draw: Draw, size: int) -> tuple[Rows, Rows]:
-    rows = [[draw.source.fresh(None) if c < r else int(c == r) for c in range(size)] for r in range(size)]
-    inverse: Rows = []
-    for r in range(size):
-        inverse.append([
-            int(c == r) - sum(rows[r][k] * inverse[k][c] for k in range(r)) for c in range(size)
-        ])  # fmt: skip
-    return rows, inverse

@@ -8,7 +8,7 @@ fresh generators with q * (1/q) = 1, cleared once at the end.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache
 from itertools import product
 from random import Random
 from typing import Any
@@ -180,7 +180,7 @@ def evaluate(expr: Expr, draw: Draw, environment: Environment) -> Value:
     return _compiled(expr)(draw, environment)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _compiled(expr: Expr) -> Callable[[Draw, Environment], Value]:
     if isinstance(expr, Rational):
         constant = int(expr.p) if expr.q == 1 else fmpq(int(expr.p), int(expr.q))

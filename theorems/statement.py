@@ -82,11 +82,11 @@ class Bound(Rule):
 
 @dataclass(frozen=True, kw_only=True)
 class Iff(Rule):
-    """left for all indices iff right for all: left - left' = factor (right - right'), factor > 0."""
+    """left for all indices iff right for all: left - left' = factor * (right - right')."""
 
     left: Equation
     right: Equation
-    factor: Expr = Integer(1)
+    factor: Expr = Integer(1)  # positive
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +101,7 @@ class RankBound(Rule):
 
 @dataclass(frozen=True, kw_only=True)
 class Witness(Rule):
-    """Exact witness: arrays that satisfy `by` and every equation of `holds`, and none of `fails`."""
+    """Exact witness: arrays that satisfy `by`, every equation of `holds` and none of `fails`."""
 
     values: Mapping[str, Any]
     holds: tuple[Equation, ...] = ()
@@ -127,8 +127,8 @@ class Clause:
 
 @dataclass(frozen=True)
 class Mutant:
-    """A near-miss false claim in place of the step of the same id: other sides, assumptions dropped
-    or added, definitions redefined; `identify` lists pairs of dimensions the claim takes as equal."""
+    """A near-miss false claim in place of the step of the same id: other sides, assumptions
+    dropped or added, definitions redefined; `identify` pairs dimensions taken as equal."""
 
     id: str
     claim: Rule

@@ -17,8 +17,18 @@ from dataclasses import replace
 from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum, Symbol
 
 from theorems.assumptions import right_inverse, signed, sums_to_one
-from theorems.statement import Bound, Clause, Definition, Iff, Mutant, RankBound, Step, Theorem
-from theorems.statement import array, symbols_of
+from theorems.statement import (
+    Bound,
+    Clause,
+    Definition,
+    Iff,
+    Mutant,
+    RankBound,
+    Step,
+    Theorem,
+    array,
+    symbols_of,
+)
 
 n, m, d, d_k, d_v, d_o, w = symbols_of("n m d d_k d_v d_o w")
 i, k, j, l, a, b, c, q = symbols_of("i k j l a b c q")

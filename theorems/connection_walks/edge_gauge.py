@@ -15,11 +15,27 @@ from dataclasses import replace
 from flint import fmpq
 from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum
 
-from theorems.assumptions import frobenius_norm, isometry, orthogonal, right_inverse, same_blocks
-from theorems.assumptions import signed, sums_to_one
+from theorems.assumptions import (
+    frobenius_norm,
+    isometry,
+    orthogonal,
+    right_inverse,
+    same_blocks,
+    signed,
+    sums_to_one,
+)
 from theorems.connection_walks import gated_mixture as cw2
-from theorems.statement import Clause, Definition, Iff, Mutant, Step, Theorem, Witness
-from theorems.statement import array, symbols_of
+from theorems.statement import (
+    Clause,
+    Definition,
+    Iff,
+    Mutant,
+    Step,
+    Theorem,
+    Witness,
+    array,
+    symbols_of,
+)
 
 n, m, d, d_o = symbols_of("n m d d_o")
 i, j, k, l, a, b, c, e, f = symbols_of("i j k l a b c e f")

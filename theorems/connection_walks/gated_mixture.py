@@ -20,8 +20,18 @@ from flint import fmpq
 from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum, Symbol
 
 from theorems.assumptions import signed, sums_to_one
-from theorems.statement import Bound, Clause, Definition, Iff, Mutant, Step, Theorem, Witness
-from theorems.statement import array, symbols_of
+from theorems.statement import (
+    Bound,
+    Clause,
+    Definition,
+    Iff,
+    Mutant,
+    Step,
+    Theorem,
+    Witness,
+    array,
+    symbols_of,
+)
 
 n, m, d, d_v, d_o, H, H_kv = symbols_of("n m d d_v d_o H H_kv")
 i, j, k, l, a, b, c, h, e, f = symbols_of("i j k l a b c h e f")

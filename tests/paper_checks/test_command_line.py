@@ -1,0 +1,280 @@
+"""The command line: exit statuses, one clear line where something is wrong, whole files."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paper_checks import __main__, commands
+from paper_checks.__main__ import main
+from paper_checks.claims import FAILED
+from paper_checks.report import Report, to_json
+from theorems import catalogue
+
+ROOT = Path(__file__).resolve().parents[2]
+
+THEOREM = '''
+"""CW4. An example theorem: adding two arrays entry by entry commutes."""
+from theorems.statement import Clause, Mutant, Step, Theorem, array, symbols_of
+
+n, m = symbols_of("n m")
+i, j = symbols_of("i j")
+P, Q = array("P", n, m), array("Q", n, m)
+commutes = Step(id="commutes", lhs=P[i, j] + Q[i, j], rhs=Q[i, j] {sign} P[i, j], because="Add.")
+twin = Step(id="commutes", lhs=P[i, j] + Q[i, j], rhs=Q[i, j], because="claimed")
+THEOREM = Theorem("CW4", "Addition", (Clause("addition", "$P + Q = Q + P$", (commutes,)),),
+                  (Mutant("one_alone", twin, "one alone"),), ())
+'''
+# What a small theorem needs on the numeric side: a product in two orders.
+PROPERTY = """
+import numpy as np
+from hypothesis import strategies as st
+from numerics.properties import Residual
+
+def samples():
+    return st.integers(0, 2**32 - 1)
+
+def residual(seed):
+    a, b, c = np.random.default_rng(seed).random(3)
+    bound = np.array([2 * 2.0**-53 * a * b * c * 1.001])
+    return Residual("addition", np.array([(a * b) * c]), np.array([a * (b * c)]), bound, 2)
+"""
+ROW = """
+CATALOGUE = {"CW4": "connection_walks.example"}
+PLANNED = PLANNED - {"CW4"} | {"CW1", "CW2", "CW3"}
+"""
+
+
+def copy_of_the_suite(folder: Path, sign: str) -> None:
+    """The packages with one theorem, true for sign + and false for sign -."""
+    for package in ("theorems", "numerics", "paper_checks"):
+        shutil.copytree(ROOT / package, folder / package, ignore=lambda *_: ["__pycache__"])
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    (folder / "theorems/connection_walks/example.py").write_text(THEOREM.format(sign=sign))
+    (folder / "numerics/properties/example.py").write_text(PROPERTY)
+    with (folder / "theorems/catalogue.py").open("a") as stream:
+        stream.write(ROW)
+    # Claims that name clauses of the theorems taken out are not this test's matter.
+    claims = folder / "paper_checks/attention_geometry.py"
+    claims.write_text(claims.read_text() + "\nCLAIMS, EVIDENCE = (), {}\n")
+
+
+def run_suite(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    return subprocess.run(
+        [sys.executable, "-m", "paper_checks", *words], cwd=folder, env=environment,
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("sign", "expected"), [("+", 0), ("-", 1)])
+def test_a_planted_false_theorem_fails_the_run_and_is_named(
+    tmp_path: Path, sign: str, expected: int
+) -> None:
+    copy_of_the_suite(tmp_path, sign)
+    done = run_suite(tmp_path, "verify", "CW4", "--json", "report.json", "--html", "report.html")
+    assert done.returncode == expected, done.stdout + done.stderr
+    report: Report = json.loads((tmp_path / "report.json").read_text())
+    (record,) = report["theorems"]
+    assert report["ok"] == record["ok"] == (expected == 0)
+    assert ("FAILED: CW4.addition: " in done.stdout) == bool(expected)
+    assert ("CW4.addition: " in (tmp_path / "report.html").read_text()) == bool(expected)
+    assert "wrote report.json" in done.stdout
+    assert "[1/1] CW4" in done.stderr
+
+
+@pytest.fixture
+def with_report(report: Report, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Let `verify` end with this report instead of a run; what it was called with is kept."""
+    document: dict[str, Any] = {"report": deepcopy(report)}
+
+    def verify(ids: list[str], **options: Any) -> Report:
+        document["ids"] = ids
+        return document["report"]
+
+    monkeypatch.setattr(commands, "verify", verify)
+    return document
+
+
+def test_a_run_in_which_all_holds_exits_0(
+    with_report: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["verify", "--report", str(tmp_path / "out")]) == 0
+    assert with_report["ids"] == list(catalogue.CATALOGUE)
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == [
+        "appendix.tex", "report.html", "report.json",
+    ]  # fmt: skip
+    printed = capsys.readouterr().out
+    assert "attention-geometry/single-head: PROVED, as read from the abstract" in printed
+    assert "attention-geometry/laplacian-conditions: NOT VERIFIED (pending: CW5)" in printed
+
+
+def test_strict_makes_pending_fail(with_report: dict[str, Any]) -> None:
+    assert with_report["report"]["suite"]["pending"] > 0
+    assert main(["verify", "--strict"]) == 1
+    with_report["report"]["suite"] |= {"pending": 0, "not_built": [], "not_selected": []}
+    assert main(["verify", "--strict"]) == 0
+    with_report["report"]["suite"]["not_built"] = ["CW4"]
+    assert main(["verify", "--strict"]) == 1
+
+
+def test_what_failed_is_printed_and_exits_1(
+    with_report: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = with_report["report"]
+    report["ok"] = False
+    report["theorems"][0]["failures"] = ["CW1.biases: planted"]
+    report["claims"][0] |= {"outcome": FAILED, "verdict": "FAILED: CW1.biases"}
+    report["errors"] = ["attention-geometry/x: no evidence ids"]
+    assert main(["verify"]) == 1
+    printed = capsys.readouterr().out
+    assert "FAILED: CW1.biases: planted" in printed
+    assert "FAILED: attention-geometry/connection-walk: FAILED: CW1.biases" in printed
+    assert "FAILED: attention-geometry/x: no evidence ids" in printed
+    assert "3 failures" in printed
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["CW2", "CW1"], ["CW1", "CW2"]),
+        (["CW"], [i for i in catalogue.CATALOGUE if i.startswith("CW")]),
+        (["CW", "CW1", "CW1"], [i for i in catalogue.CATALOGUE if i.startswith("CW")]),
+        (["--paper", "attention-geometry"], [i for i in catalogue.CATALOGUE if i[:2] == "CW"]),
+        (["--paper", "attention-geometry", "CW1"], ["CW1"]),
+    ],
+)
+def test_selection(with_report: dict[str, Any], words: list[str], expected: list[str]) -> None:
+    assert main(["verify", *words]) == 0
+    assert with_report["ids"] == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["verify", "CW99"], "CW99: neither a theorem nor a family"),
+        (["verify", "cw1"], "cw1: neither a theorem nor a family"),
+        (["verify", sorted(catalogue.PLANNED)[0]], "planned, not built yet"),
+        (["verify", "--html", "no/../such.txt/x/", "--json", "."], "--json .: is a directory"),
+        (["show", "CW99"], "theorem CW99 is unknown"),
+        (["appendix", "--out", "a.tex", "--json", "absent.json"], "--json absent.json: No such"),
+    ],
+)
+def test_unusable_input_is_one_line_and_exits_2(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str],
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    assert main(words) == 2
+    printed = capsys.readouterr().err
+    assert message in printed
+    assert printed.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "argument"),
+    [
+        (["verify", "--jobs", "0"], "--jobs"),
+        (["verify", "--jobs", "two"], "--jobs"),
+        (["verify", "--seed", "-1"], "--seed"),
+        (["verify", "--paper", "other"], "--paper"),
+        (["appendix"], "--out"),
+        (["unknown"], "COMMAND"),
+        ([], "COMMAND"),
+    ],
+)
+def test_bad_usage_names_the_argument(
+    words: list[str], argument: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(words)
+    assert argument in capsys.readouterr().err
+
+
+def test_an_interrupt_is_one_line_and_130(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(commands, "run_list", interrupted)
+    assert main(["list"]) == 130
+    assert capsys.readouterr().err == "attention-geometry list: interrupted\n"
+
+
+def test_list_names_what_is_built_planned_and_claimed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list"]) == 0
+    printed = capsys.readouterr().out
+    assert all(f"\n{i} " in f"\n{printed}" for i in catalogue.CATALOGUE)
+    assert all(i in printed for i in catalogue.PLANNED)
+    assert "attention-geometry/single-head: " in printed
+
+
+def test_show_prints_clauses_and_steps(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "CW1"]) == 0
+    printed = capsys.readouterr().out
+    assert "CW1.kronecker: " in printed
+    assert "(sum identity)" in printed
+    assert main(["show", "attention-geometry/single-head"]) == 0
+    assert "evidence: CW1.constant_transport" in capsys.readouterr().out
+
+
+def test_bibtex_names_theorem_version_and_paper(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "CW2", "--bibtex"]) == 0
+    printed = capsys.readouterr().out
+    assert "note = {Theorem CW2 (" in printed
+    assert "version = {" in printed
+    assert "@misc{attention-geometry," in printed
+    assert "eprint = {2607.10677}" in printed
+    assert "note = {identifier as listed in an index}" in printed
+    assert main(["show", "attention-pairings/definitions", "--bibtex"]) == 0
+    assert "no public identifier known" in capsys.readouterr().out
+
+
+def test_appendix_comes_from_a_report_file(report: Report, tmp_path: Path) -> None:
+    (tmp_path / "report.json").write_text(to_json(report))
+    words = ["appendix", "--out", str(tmp_path / "a.tex"), "--json", str(tmp_path / "report.json")]
+    assert main(words) == 0
+    assert r"\label{thm:CW1}" in (tmp_path / "a.tex").read_text()
+
+
+def test_a_report_of_other_clauses_is_refused(
+    report: Report, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = deepcopy(report)
+    other["theorems"][0]["clauses"][0]["name"] = "renamed"
+    (tmp_path / "report.json").write_text(to_json(other))
+    words = ["appendix", "--out", str(tmp_path / "a.tex"), "--json", str(tmp_path / "report.json")]
+    assert main(words) == 2
+    assert "does not fit this version: clauses of CW1" in capsys.readouterr().err
+    assert not (tmp_path / "a.tex").exists()
+
+
+def test_prove_says_that_there_is_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["prove"]) == 0
+    assert capsys.readouterr().out.startswith("no formal proofs in this version")
+
+
+@pytest.mark.parametrize("name", __main__.BORROWED)
+def test_borrowed_commands_explain_themselves(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main([name, "--help"])
+    assert f"usage: attention-geometry {name}" in capsys.readouterr().out
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m paper_checks list | head -1"
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""
+    assert done.stdout.startswith("CW1")

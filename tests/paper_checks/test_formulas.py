@@ -1,0 +1,145 @@
+"""The LaTeX of SymPy sides, and the one subset of LaTeX with its two renderings."""
+
+import pytest
+from sympy import Integer, KroneckerDelta, Rational, Sum
+
+from paper_checks import latex
+from paper_checks.formulas import LINE, definition, one_line, relation, rule_formulas, width
+from paper_checks.formulas import latex as printed
+from theorems.statement import (
+    Bound,
+    Cited,
+    Definition,
+    Iff,
+    RankBound,
+    Rule,
+    Step,
+    Witness,
+    array,
+    symbols_of,
+)
+
+n, m, d, H = symbols_of("n m d H")
+i, j, k, a, b, h = symbols_of("i j k a b h")
+P, A, w, x, rho = array("P", n, m), array("A", H, n, m), array("w", H), array("x", m, d), array("rho", n)
+T, W_V, T_h, P2 = array("T", n, m, d, d), array("W_V", d, d), array("T", H, d, d), array("P'", n, m)
+W_kv = array("W_V", n, d, d)
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        (P[i, j], "P_{ij}"),
+        (P2[i, j], "P'_{ij}"),
+        (A[h, i, j], "A^{h}_{ij}"),
+        (w[h], "w_{h}"),
+        (T[i, j, a, b], "[T_{ij}]_{ab}"),
+        (T_h[h, a, b], "T^{h}_{ab}"),
+        (W_V[a, b], "[W_{V}]_{ab}"),
+        (W_kv[i, a, b], "[(W_{V})_{i}]_{ab}"),
+        (rho[i], r"\rho_{i}"),
+        (A[h, i, j] ** 2, "(A^{h}_{ij})^{2}"),
+        (KroneckerDelta(i, j), r"\delta_{i j}"),
+        (Sum(P[i, j], (j, 1, m)), r"\sum_{j=1}^{m} P_{ij}"),
+        (Sum(P[i, j] * x[j, b], (b, 1, d), (j, 1, m)), r"\sum_{j=1}^{m} \sum_{b=1}^{d} P_{ij} x_{jb}"),
+        (Sum(P[i, j] + 1, (j, 1, m)), r"\sum_{j=1}^{m} \left(P_{ij} + 1\right)"),
+        (Rational(1, 2) * w[h], r"\frac{w_{h}}{2}"),
+    ],
+)  # fmt: skip
+def test_printed_expression(expression: object, expected: str) -> None:
+    assert printed(expression) == expected  # pyright: ignore[reportArgumentType]
+    assert latex.mathml(expected).startswith("<math>")
+
+
+def test_long_relations_are_broken_into_lines_that_fit() -> None:
+    terms = [Sum(A[h, i, j] * T_h[h, a, b] * x[j, b] * w[k], (j, 1, m)) for k in (h, i, j)]
+    broken = relation(P[i, j], "=", sum(terms, start=terms[0] * rho[i]))
+    rows = broken.removeprefix(r"\begin{aligned}").removesuffix(r"\end{aligned}").split(r"\\")
+    assert len(rows) > 2
+    assert all(width(row) <= LINE + 2 for row in rows)  # two for the sign in front
+    assert latex.mathml(broken, True).count("<mtr>") == len(rows)
+    assert "aligned" not in one_line(broken)
+
+
+def test_a_quotient_is_never_written() -> None:
+    assert definition(Definition(P[i, j], w[h], over=rho[i])) == r"P_{ij} \rho_{i} = w_{h}"
+
+
+ENTRY = (P[i, j], (i, n), (j, m))
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        (Step(id="s", because="", lhs=P[i, j], rhs=w[h]), ["P_{ij} = w_{h}"]),
+        (
+            Bound(id="s", because="", small=P[i, j], large=w[h], certificate=w[h] - P[i, j]),
+            [r"P_{ij} \le w_{h}"],
+        ),
+        (
+            Bound(id="s", because="", small=P[i, j], large=w[h], certificate=rho[i], strict=True),
+            ["P_{ij} < w_{h}", r"w_{h} = P_{ij} + \rho_{i}"],
+        ),
+        (
+            Iff(id="s", because="", left=(P[i, j], w[h]), right=(w[h], Integer(0))),
+            [r"P_{ij} = w_{h}\;\Longleftrightarrow\; w_{h} = 0"],
+        ),
+        (
+            RankBound(id="s", because="", small=ENTRY, large=ENTRY),
+            [r"\operatorname{rank} \left[ P_{ij} \right]_{ij}^{n \times m} \le "
+             r"\operatorname{rank} \left[ P_{ij} \right]_{ij}^{n \times m}"],
+        ),
+        (
+            Witness(id="s", because="", values={"P": [[1, 0], [0, Rational(1, 2)]]}, fails=((w[h], w[k]),)),
+            [r"P = \begin{pmatrix} 1 & 0 \\ 0 & \frac{1}{2} \end{pmatrix}", r"w_{h} \ne w_{k}"],
+        ),
+        (Cited(id="s", because="", statement="t", source="u"), []),
+    ],
+)  # fmt: skip
+def test_formulas_of_each_rule(rule: Rule, expected: list[str]) -> None:
+    assert rule_formulas(rule) == expected
+    assert all(latex.mathml(formula) for formula in expected)
+
+
+def test_a_rule_without_a_form_is_refused() -> None:
+    with pytest.raises(TypeError, match="s: no formula is known for a rule of kind Rule"):
+        rule_formulas(Rule(id="s", because=""))
+
+
+@pytest.mark.parametrize(
+    ("text", "formulas", "tex"),
+    [
+        ("50\\% of $x$ -- ``all''", ["x"], "50\\% of $x$ -- ``all''"),
+        ("P_ij and W_O^T", ["P_{ij}", "W_{O}^{T}"], "$P_{ij}$ and $W_{O}^{T}$"),
+        ("g_j^{-1} rho_i", ["g_{j}^{-1}", r"\rho_{i}"], r"$g_{j}^{-1}$ $\rho_{i}$"),
+        ("(C K)^T <= w", [")^{T}"], r"(C K$)^{T}$ \textless{}= w"),
+        (r"\emph{very $}", None, None),
+        ("other_weights", None, None),
+        ("x \N{GREATER-THAN OR EQUAL TO} 1", None, None),
+        (r"\cite{x}", None, None),
+        ("$open", None, None),
+    ],
+)
+def test_prose(text: str, formulas: list[str] | None, tex: str | None) -> None:
+    if formulas is None:
+        with pytest.raises(latex.Rejected, match="outside a formula"):
+            latex.html(text)
+        return
+    assert latex.formulas_in(text) == formulas
+    assert latex.html(text).count("<math>") == len(formulas)
+    assert latex.tex(text) == tex
+
+
+def test_html_of_prose_is_escaped() -> None:
+    assert latex.html("a < b & c".replace("&", r"\&")) == "a &lt; b &amp; c"
+
+
+def test_a_rejected_formula_is_shown_with_the_reason() -> None:
+    with pytest.raises(latex.Rejected, match=r"'x\^2\^3' rejected: Duplicate"):
+        latex.mathml("x^2^3")
+
+
+def test_literal_text_survives_tex() -> None:
+    assert latex.literal("{x_1} 50% \N{RIGHTWARDS ARROW} \N{SNOWMAN}") == (
+        r"\{x\_\allowbreak{}1\} 50\% -\textgreater{} ?"
+    )

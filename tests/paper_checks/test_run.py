@@ -1,0 +1,161 @@
+"""A run: nothing that happens to a worker is lost, and a theorem is as sound as what it uses."""
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paper_checks import run
+from paper_checks.lint import NOT_RUN
+from paper_checks.report import TheoremRecord
+from paper_checks.run import lowest_level, settle_uses, verify
+from paper_checks.workers import Crash, run_all
+from theorems import catalogue
+
+# A module of its own: worker processes import what they run by name.
+CHECKS = """
+import os, time
+def check(task):
+    if task == "dies":
+        os._exit(3)
+    if task == "raises":
+        raise ValueError("planted")
+    if task == "sleeps":
+        time.sleep(600)
+    if task == "unpicklable":
+        return lambda: 0
+    return task, os.getpid(), os.environ["OMP_NUM_THREADS"]
+def dies(theorem_id, seed, stress):
+    os._exit(7)
+"""
+
+
+@pytest.fixture
+def checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    (tmp_path / "planted_checks.py").write_text(CHECKS)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield import_module("planted_checks")
+    assert multiprocessing.active_children() == []
+
+
+def test_every_task_is_answered_once_by_two_processes(checks: Any) -> None:
+    tasks = [f"t{k}" for k in range(5)]
+    results = dict(run_all(tasks, checks.check, jobs=2))
+    assert sorted(results) == tasks
+    assert {result[0] for result in results.values()} == set(tasks)
+    assert os.getpid() not in {result[1] for result in results.values()}
+
+
+def test_workers_use_one_blas_thread_and_leave_the_parent_alone(
+    checks: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
+    ((_, result),) = run_all(["t"], checks.check, jobs=2)
+    assert result[2] == "1"
+    assert os.environ["OMP_NUM_THREADS"] == "7"
+    assert "MKL_NUM_THREADS" not in os.environ
+
+
+def test_a_death_is_laid_to_the_task_that_died_and_the_others_go_on(checks: Any) -> None:
+    results = dict(run_all(["t0", "dies", "t1", "dies too", "t2"], checks.check, jobs=1))
+    assert results["dies"] == Crash("the worker process died (exit code 3)")
+    assert [results[t][0] for t in ("t0", "t1", "t2")] == ["t0", "t1", "t2"]
+
+
+def test_the_last_task_may_die(checks: Any) -> None:
+    assert dict(run_all(["dies"], checks.check, jobs=2)) == {
+        "dies": Crash("the worker process died (exit code 3)")
+    }
+
+
+def test_an_exception_is_a_result_with_its_place(checks: Any) -> None:
+    results = dict(run_all(["raises", "unpicklable", "t"], checks.check, jobs=1))
+    assert results["raises"].reason.startswith("ValueError: planted (planted_checks.py:")
+    assert isinstance(results["unpicklable"], Crash)
+    assert results["t"][0] == "t"
+
+
+def test_an_interrupted_run_ends_its_workers(checks: Any) -> None:
+    running = run_all(["t", "sleeps"], checks.check, jobs=2)
+    assert next(running)[0] == "t"
+    running.close()  # pyright: ignore[reportAttributeAccessIssue]
+    assert multiprocessing.active_children() == []
+
+
+def test_a_crash_is_a_failure_that_names_the_theorem(checks: Any) -> None:
+    report = verify(["CW1"], jobs=2, check=checks.dies)
+    (record,) = report["theorems"]
+    assert not report["ok"]
+    assert record["failures"] == ["CW1: the worker process died (exit code 7)"]
+    claims = {claim["id"]: claim for claim in report["claims"]}
+    assert claims["attention-geometry/single-head"]["verdict"].startswith("FAILED: CW1.")
+    assert report["suite"]["not_selected"] == [i for i in catalogue.CATALOGUE if i != "CW1"]
+
+
+def test_a_theorem_that_does_not_load_is_named(
+    checks: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(catalogue.CATALOGUE, "CW1", "connection_walks.no_such_file")
+    report = verify(["CW1"], check=checks.dies)
+    (failure,) = report["theorems"][0]["failures"]
+    assert failure.startswith("CW1: does not load: CW1: theorems")
+    assert any("CW1 does not import" in error for error in report["errors"])
+
+
+def record(theorem_id: str, *uses: str, ok: bool = True) -> TheoremRecord:
+    return {**NOT_RUN, "id": theorem_id, "uses": list(uses), "ok": ok, "failures": []}
+
+
+@pytest.mark.parametrize(
+    ("records", "failure"),
+    [
+        ([record("A", "B"), record("B", ok=False)], "A: uses B, which failed"),
+        ([record("A", "B"), record("B", "C"), record("C", ok=False)], "A: uses C, which failed"),
+        ([record("A", "B")], "A: uses B, which was not verified"),
+        ([record("A", "B"), record("B", "A")], "A: uses itself: A -> B -> A"),
+    ],
+)
+def test_a_theorem_is_no_sounder_than_what_it_uses(
+    records: list[TheoremRecord], failure: str
+) -> None:
+    settle_uses(records)
+    assert records[0]["failures"] == [failure]
+    assert not records[0]["ok"]
+
+
+def test_sound_uses_change_nothing() -> None:
+    records = [record("A", "B", "C"), record("B", "C"), record("C"), record("D", ok=False)]
+    settle_uses(records)
+    assert [r["ok"] for r in records] == [True, True, True, False]
+    assert not any(r["failures"] for r in records)
+
+
+@pytest.mark.parametrize(
+    ("levels", "expected"), [("GSN", "N"), ("KG", "G"), ("GSK", "S"), ("K", "K"), ("", None)]
+)
+def test_the_level_of_a_theorem_is_its_lowest(levels: str, expected: str | None) -> None:
+    assert lowest_level(levels) == expected
+
+
+def test_an_unknown_level_is_an_error() -> None:
+    with pytest.raises(ValueError, match="substring not found"):
+        lowest_level(["X", "G"])
+
+
+def test_slowness_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run._slowness("CW1", 4.9) == []
+    assert run._slowness("CW1", 5.1) == ["CW1: took 5.1 s, over 5 s"]
+    assert run._slowness("CW1", 16) == ["CW1: took 16.0 s, over 15 s"]
+
+
+@pytest.mark.slow
+def test_a_theorem_is_checked_in_all_ways(record_of: Callable[..., TheoremRecord]) -> None:
+    found = run.check_theorem("CW1")
+    assert found.keys() == record_of("CW1").keys()
+    assert found["ok"], found["failures"]
+    assert found["stress"][0]["status"] == "ok"

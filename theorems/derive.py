@@ -1,0 +1,95 @@
+"""The trusted checker of derivations: what a rule claims, what it may use, whether it follows."""
+
+from __future__ import annotations
+
+from sympy import Expr, Integer
+
+from theorems.instances import witness_faults
+from theorems.statement import (
+    Assumption,
+    Bound,
+    Cited,
+    Definition,
+    Equation,
+    Iff,
+    Rule,
+    Step,
+    Witness,
+)
+from theorems.sums import NormalForm, Refused, free_indices, normal_form, subtract
+from theorems.world import TRUE, World, identity, sign_of
+
+
+class Failed(ValueError):
+    """A step is not established: its two sides differ, or what it uses does not hold."""
+
+
+def equations(rule: Rule, world: World) -> list[Equation]:
+    """The rewriting rules a step may use, each checked: lemmas derived, quotients supported."""
+    found: list[Equation] = []
+    for item in world.uses(rule):
+        for part in (item, getattr(item, "support", None)):
+            if isinstance(part, Rule):
+                derive(part, world)
+        match item:
+            case Assumption():
+                found += item.rules
+            case Definition(over=Integer(p=1)):
+                found.append((item.entry, item.value))
+            case Definition():
+                _supported(item, rule, world)
+                found.append((item.over * item.entry, item.value))
+            case Step():
+                found.append((item.lhs, item.rhs))
+            case Iff() if any(isinstance(s, Step) and identity(s) == item.left for s in rule.by):
+                found.append(item.right)
+            case Iff():
+                raise Failed(f"{item.id} is used, but no step of {rule.id} establishes its left")
+    return found
+
+
+def _supported(definition: Definition, rule: Rule, world: World) -> None:
+    known, bound = world.signs(rule), definition.support
+    if sign_of(definition.over, known) == 2:
+        return
+    claim = (definition.value, definition.over)
+    if not (isinstance(bound, Bound) and (bound.small, bound.large) == claim):
+        raise Failed(f"{definition.id} divides by {definition.over}, which may vanish")
+    if sign_of(bound.small, world.signs(bound)) == 0:
+        raise Failed(f"{definition.id}: {bound.small} is not visibly nonnegative")
+
+
+def derive(rule: Rule, world: World = TRUE) -> None:
+    """Check one link of a derivation at symbolic sizes; Failed, Refused or Undecided otherwise."""
+    if isinstance(rule, Cited) or (isinstance(rule, Step) and rule.shapes_only):
+        return
+    if isinstance(rule, Witness):
+        if faults := witness_faults(rule, world):
+            raise Failed(f"{rule.id}: the witness does not show it: {'; '.join(faults)}")
+        return
+    lhs, rhs = identity(rule)
+    if lhs == rhs or (isinstance(rule, Iff) and rule.left == rule.right):
+        raise Refused(f"{rule.id}: both sides are the same expression")
+    rules, names = equations(rule, world), world.names()
+    free_indices(lhs, rhs, identify=names)
+
+    def form(expr: Expr) -> NormalForm:
+        return normal_form(expr, rules, names)
+
+    if difference := subtract(form(lhs), form(rhs)):
+        raise Failed(f"{rule.id}: the sides differ by {_show(difference)}")
+    known = world.signs(rule)
+    if isinstance(rule, Bound) and sign_of(rule.certificate, known) < 1 + rule.strict:
+        raise Failed(f"{rule.id}: {rule.certificate} has no visible sign")
+    if isinstance(rule, Iff) and sign_of(rule.factor, known) < 2:
+        raise Failed(f"{rule.id}: the factor {rule.factor} is not visibly positive")
+    if isinstance(rule, Iff) and not subtract(form(rule.left[0]), form(rule.left[1])):
+        raise Refused(f"{rule.id}: the left side always holds, so the equivalence says nothing")
+
+
+def _show(form: NormalForm) -> str:
+    terms = []
+    for (atoms, bound), coefficient in list(form.items())[:3]:
+        factors = [f"{name}{['#' * kind + str(i) for kind, i in ind]}" for name, ind in atoms]
+        terms.append(f"{coefficient} {' '.join(factors)} summed over {list(bound)}")
+    return " + ".join(terms) + (" + ..." if len(form) > 3 else "")

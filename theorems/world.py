@@ -1,0 +1,130 @@
+"""What a rule rests on, in the theorem as written or as a mutant changes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sympy import Add, Expr, Indexed, KroneckerDelta, Mul, Pow, Rational, Sum, Symbol
+
+from theorems.statement import (
+    Assumption,
+    Bound,
+    Definition,
+    Equation,
+    Iff,
+    RankBound,
+    Rule,
+    Step,
+    Witness,
+)
+from theorems.sums import Refused
+
+
+@dataclass(frozen=True)
+class World:
+    """The theorem as written (the default), or as a mutant changes what its steps use."""
+
+    drop: tuple[Assumption, ...] = ()
+    add: tuple[Assumption, ...] = ()
+    redefine: tuple[Definition, ...] = ()
+    identify: tuple[tuple[Symbol, Symbol], ...] = ()
+
+    def names(self) -> dict[str, str]:
+        return {str(a): str(b) for a, b in self.identify}
+
+    def uses(self, rule: Rule) -> list[Any]:
+        changed = {definition.id: definition for definition in self.redefine}
+        kept = [item for item in rule.by if item not in self.drop]
+        items = (*kept, *self.add)
+        return [changed.get(i.id, i) if isinstance(i, Definition) else i for i in items]
+
+    def closure(self, rule: Rule) -> list[Any]:
+        """Everything the rule rests on, supports of definitions included, each object once."""
+        found: list[Any] = []
+        for item in self.uses(rule):
+            support = getattr(item, "support", None)
+            for part in [item] if support is None or support in self.drop else [support, item]:
+                inner = self.closure(part) if isinstance(part, Rule) else []
+                found += [used for used in (*inner, part) if used not in found]
+        return found
+
+    def given(self, rule: Rule) -> list[Assumption | Definition]:
+        return [item for item in self.closure(rule) if isinstance(item, Assumption | Definition)]
+
+    def signs(self, rule: Rule) -> dict[str, int]:
+        """Arrays known to be nonnegative (1) or positive (2)."""
+        known: dict[str, int] = {}
+        for item in len(closure := self.closure(rule)) * closure:
+            pairs = item.signs if isinstance(item, Assumption) else ()
+            if isinstance(item, Bound) and item.small == 0 and isinstance(item.large, Indexed):
+                pairs = ((str(item.large.base.label), ">0" if item.strict else ">=0"),)
+            for name, sign in pairs:
+                known[name] = max(known.get(name, 0), {">0": 2, ">=0": 1}.get(sign, 0))
+            if isinstance(item, Definition) and sign_of(item.over, known) == 2:
+                known[item.id] = max(known.get(item.id, 0), sign_of(item.value, known))
+        return known
+
+
+TRUE = World()
+
+
+def sign_of(expr: Expr, known: Mapping[str, int]) -> int:
+    """2 if the expression is visibly positive, 1 if visibly nonnegative, 0 otherwise."""
+    if isinstance(expr, Rational):
+        return 2 if expr > 0 else int(expr == 0)
+    if isinstance(expr, Symbol):
+        return 2 if expr.is_positive else known.get(expr.name, 0)
+    if isinstance(expr, Indexed):
+        return known.get(str(expr.base.label), 0)
+    if isinstance(expr, Sum):
+        return sign_of(expr.function, known)
+    if isinstance(expr, Pow) and expr.exp.is_even:
+        return max(1, sign_of(expr.base, known))
+    if isinstance(expr, Add):
+        if len(expr.args) == 2 and expr.args[0] == 1 and isinstance(-expr.args[1], KroneckerDelta):
+            return 1
+        parts = [sign_of(part, known) for part in expr.args]
+        return 0 if 0 in parts else max(parts)
+    if isinstance(expr, Mul):
+        return min(sign_of(part, known) for part in expr.args)
+    return int(isinstance(expr, KroneckerDelta))
+
+
+def identity(rule: Rule) -> Equation:
+    """The polynomial identity that a rule rests on, beside its side conditions."""
+    match rule:
+        case Step():
+            return rule.lhs, rule.rhs
+        case Bound():
+            return rule.large, rule.small + rule.certificate
+        case Iff(left=left, right=right, factor=factor):
+            return left[0] + factor * right[1], left[1] + factor * right[0]
+        case RankBound(small=small, large=(entry, row, column)):
+            for factor, (index, size) in ((rule.before, row), (rule.after, column)):
+                entry = entry if factor is None else Sum(entry * factor[0], (index, 1, size))
+            return small[0], entry
+    raise Refused(f"{type(rule).__name__} is no identity")
+
+
+def formulas(rule: Rule, given: Iterable[Assumption | Definition]) -> list[Expr]:
+    """Every expression that a rule and what it rests on are made of."""
+    if isinstance(rule, Witness):
+        found = [side for equation in (*rule.holds, *rule.fails) for side in equation]
+    else:
+        found = list(identity(rule))
+    for item in given:
+        if isinstance(item, Definition):
+            found += [item.entry, item.value, item.over]
+        else:
+            found += [side for equation in item.rules for side in equation]
+    return found
+
+
+def dimensions(rule: Rule, world: World) -> list[str]:
+    """The names of the symbolic sizes that a rule and what it rests on mention."""
+    expressions = formulas(rule, world.given(rule))
+    sizes = {size for e in expressions for a in e.atoms(Indexed) for size in a.base.shape}
+    sizes |= {limit[2] for e in expressions for s in e.atoms(Sum) for limit in s.limits}
+    return sorted(str(size) for size in sizes if isinstance(size, Symbol))
