@@ -74,20 +74,20 @@ def run_verify(arguments: argparse.Namespace) -> int:
         wanted += [(arguments.report / name, render) for name, render in RENDERERS.items()]
     report = _run(ids, arguments)
     terminal.print_report(report, Console())
-    for path, render in wanted:
-        _write(path, render, report)
-    return exit_status(report, arguments.strict)
+    written = [_write(path, render, report) for path, render in wanted]
+    return exit_status(report, arguments.strict) if all(written) else 1
 
 
-def _write(path: Path, render: Callable[[Report], str], report: Report) -> None:
+def _write(path: Path, render: Callable[[Report], str], report: Report) -> bool:
     try:
         text = render(report)
     except (latex.Rejected, TypeError) as error:
-        # The lint has already made this run fail; the other files are still worth having.
+        # The lint has said so too; the other files are still worth having.
         print(f"not written: {path}: {error}")
-        return
+        return False
     write_atomically(path, text)
     print(f"wrote {path}")
+    return True
 
 
 def exit_status(report: Report, strict: bool) -> int:

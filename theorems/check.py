@@ -1,7 +1,5 @@
 """A theorem checked in full: derivations, instances, mutants, self-refutation, necessity, level."""
 
-from __future__ import annotations
-
 from collections import Counter
 from random import Random
 from time import perf_counter
@@ -11,7 +9,7 @@ from zlib import crc32
 from theorems.derive import Failed, derive
 from theorems.exact import Rejected
 from theorems.instances import broken, instances, search, violation
-from theorems.statement import Assumption, Cited, Clause, Mutant, Step, Theorem, Witness
+from theorems.statement import Assumption, Cited, Clause, Mutant, Rule, Step, Theorem, Witness
 from theorems.sums import Refused, Undecided
 from theorems.world import TRUE, World
 
@@ -19,37 +17,42 @@ TRIES, MUTANT_TRIES = 60, 2_000
 
 
 def level(clause: Clause, instances_run: int) -> str:
-    """G if every step is free of dimensions, S with exact instances, N with neither."""
-    if clause.steps and not any(isinstance(s, Step) and s.shapes_only for s in clause.steps):
+    """G if all that the steps rest on is free of dimensions, S with exact instances, N without."""
+    rests = [part for step in clause.steps for part in (*TRUE.closure(step), step)]
+    if rests and not any(isinstance(part, Step) and part.shapes_only for part in rests):
         return "G"
     return "S" if instances_run else "N"
+
+
+def obstacle(step: Rule, world: World = TRUE) -> Exception | None:
+    """Why a step does not follow, or None."""
+    try:
+        return derive(step, world)
+    except (Failed, Refused, Undecided, Rejected) as error:
+        return error
 
 
 def refute(mutant: Mutant, theorem: Theorem, rng: Random) -> dict[str, Any]:
     """Try to derive the mutant's claim, and search for a counterexample to it."""
     world = World(mutant.drop, mutant.add, mutant.redefine, mutant.identify)
     true = next((s for c in theorem.clauses for s in c.steps if s.id == mutant.claim.id), None)
-    report: dict[str, Any] = {"id": mutant.id, "step": mutant.claim.id, "text": mutant.text}
     errors = [] if true else [f"no step is called {mutant.claim.id}"]
-    try:
-        derive(mutant.claim, world)
-        fails = False
-    except (Failed, Refused):
-        fails = True
+    reason = obstacle(mutant.claim, world)
     found = search(mutant.claim, world, rng, MUTANT_TRIES)
-    if not fails:
-        errors.append("its derivation passes" + (" beside a counterexample" if found.draw else ""))
+    if not isinstance(reason, Failed | Refused):
+        errors.append(f"its derivation {reason or 'passes'}")
     if found.draw is None:
         errors.append(f"no counterexample in {found.valid} exact instances")
     elif true and not isinstance(true, Witness):
         same = found.draw.redefined(TRUE.given(true))
-        message = violation(true, same, world.names())
-        outside = any(broken(a, same, {}) for a in TRUE.given(true) if isinstance(a, Assumption))
+        message = violation(true, same)
+        outside = any(broken(a, same) for a in TRUE.given(true) if isinstance(a, Assumption))
         if message and not outside:
             errors.append(f"the true step fails on its counterexample: {message}")
-    return report | {
-        "counterexample": str(found) if found.draw else "",
-        "refuted": found.draw is not None, "derivation_fails": fails, "errors": errors,
+    return {
+        "id": mutant.id, "step": mutant.claim.id, "text": mutant.text, "errors": errors,
+        "refuted": found.draw is not None, "counterexample": str(found),
+        "derivation_fails": isinstance(reason, Failed | Refused),
     }  # fmt: skip
 
 
@@ -62,9 +65,8 @@ def necessity(theorem: Theorem, rng: Random) -> dict[str, dict[str, str]]:
         for assumption in {a.id: a for a in found}.values():
             users = [s for s in steps if assumption in TRUE.given(s)]
             tries = (search(s, World(drop=(assumption,)), rng, MUTANT_TRIES).draw for s in users)
-            needed = any(draw is not None for draw in tries)
             row = matrix.setdefault(assumption.id, {c.name: "not used" for c in theorem.clauses})
-            row[clause.name] = "needed" if needed else "no counterexample found"
+            row[clause.name] = "needed" if any(tries) else "no counterexample found"
     return matrix
 
 
@@ -72,10 +74,8 @@ def examine(clause: Clause, rng: Random) -> tuple[list[str], Counter[str]]:
     """Failures of a clause; counts of symbolic and rational instances and of searched ones."""
     failures, counts = [], Counter[str]()
     for step in clause.steps:
-        try:
-            derive(step)
-        except (Failed, Refused, Undecided) as error:
-            failures.append(f"derivation: {error}")
+        if (reason := obstacle(step)) is not None:
+            failures.append(f"derivation of {step.id}: {reason}")
         if isinstance(step, Witness | Cited):
             continue
         try:
@@ -98,8 +98,12 @@ def verify(theorem: Theorem, seed: int = 0) -> dict[str, Any]:
     """Everything exact about a theorem, as a JSON-ready record; deterministic for a given seed."""
     start, rng = perf_counter(), Random(crc32(theorem.id.encode()) ^ seed)
     steps = [step for clause in theorem.clauses for step in clause.steps]
-    cited = [step for step in steps if isinstance(step, Cited)]
-    errors = [f"{theorem.id}: no mutants"] if not theorem.mutants else []
+    rests = [part for step in steps for part in (*TRUE.closure(step), step)]
+    rules = list({part.id: part for part in rests if isinstance(part, Rule)}.values())
+    cited = [rule for rule in rules if isinstance(rule, Cited)]
+    errors = [] if theorem.mutants else [f"{theorem.id}: no mutants"]
+    loose = [r.id for r in rules if getattr(r, "shapes_only", r in cited) and r not in steps]
+    errors += [f"{theorem.id}: {name} is used, but stands in no clause" for name in loose]
     names = Counter([s.id for s in steps] + [f"mutant {m.id}" for m in theorem.mutants])
     errors += [f"{theorem.id}: {name} occurs twice" for name, times in names.items() if times > 1]
     clauses, total = [], Counter[str]()
@@ -113,11 +117,13 @@ def verify(theorem: Theorem, seed: int = 0) -> dict[str, Any]:
     for m in mutants:
         errors += [f"{theorem.id}.{m['step']}: mutant {m['id']}: {e}" for e in m["errors"]]
     matrix = necessity(theorem, rng)
-    useless = [a for a, row in matrix.items() if "needed" not in row.values()]
-    errors += [f"{theorem.id}: no clause needs {assumption}" for assumption in useless]
+    for assumption, row in matrix.items():
+        if "needed" not in row.values():
+            errors.append(f"{theorem.id}: no clause needs {assumption}")
     return {
-        "id": theorem.id, "title": theorem.title, "steps": len(steps),
-        "steps_checked": len(steps) - len(cited), "steps_cited": len(cited),
+        "id": theorem.id, "title": theorem.title, "steps": len(rules),
+        "steps_checked": sum(obstacle(rule) is None for rule in rules) - len(cited),
+        "steps_cited": len(cited),
         "cited": [{"id": c.id, "statement": c.statement, "source": c.source} for c in cited],
         "clauses": clauses, "instances": total["instances"],
         "rational_instances": total["rational_instances"], "mutants": len(mutants),

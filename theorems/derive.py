@@ -1,21 +1,10 @@
 """The trusted checker of derivations: what a rule claims, what it may use, whether it follows."""
 
-from __future__ import annotations
-
 from sympy import Expr, Integer
 
 from theorems.instances import witness_faults
-from theorems.statement import (
-    Assumption,
-    Bound,
-    Cited,
-    Definition,
-    Equation,
-    Iff,
-    Rule,
-    Step,
-    Witness,
-)
+from theorems.statement import Assumption, Bound, Cited, Definition, Equation, Iff, RankBound, Rule
+from theorems.statement import Step, Witness
 from theorems.sums import NormalForm, Refused, free_indices, normal_form, subtract
 from theorems.world import TRUE, World, identity, sign_of
 
@@ -71,7 +60,13 @@ def derive(rule: Rule, world: World = TRUE) -> None:
     if lhs == rhs or (isinstance(rule, Iff) and rule.left == rule.right):
         raise Refused(f"{rule.id}: both sides are the same expression")
     rules, names = equations(rule, world), world.names()
-    free_indices(lhs, rhs, identify=names)
+    indices = set(free_indices(lhs, rhs, identify=names))
+    if isinstance(rule, RankBound):
+        matrices = [m for m in (rule.small, rule.large, rule.before, rule.after) if m is not None]
+        indices |= {index for _, *axes in matrices for index, _ in axes}
+        for entry, (row, _), (column, _) in matrices:
+            if not entry.free_symbols & indices <= {row, column}:
+                raise Refused(f"{rule.id}: {entry} is not the entry of one matrix")
 
     def form(expr: Expr) -> NormalForm:
         return normal_form(expr, rules, names)
@@ -88,8 +83,8 @@ def derive(rule: Rule, world: World = TRUE) -> None:
 
 
 def _show(form: NormalForm) -> str:
-    terms = []
-    for (atoms, bound), coefficient in list(form.items())[:3]:
-        factors = [f"{name}{['#' * kind + str(i) for kind, i in ind]}" for name, ind in atoms]
-        terms.append(f"{coefficient} {' '.join(factors)} summed over {list(bound)}")
-    return " + ".join(terms) + (" + ..." if len(form) > 3 else "")
+    terms = [
+        f"{coefficient} {[(name, ['#' * k + str(i) for k, i in ind]) for name, ind in atoms]}"
+        for (atoms, _), coefficient in list(form.items())[:3]
+    ]
+    return " + ".join(terms) + " + ..." * (len(form) > 3)

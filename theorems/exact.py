@@ -10,16 +10,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
+from math import prod
 from random import Random
 from typing import Any
 
 from flint import Ordering, fmpq, fmpq_mat, fmpq_mpoly, fmpq_mpoly_ctx
-from sympy import Add, Expr, Indexed, IndexedBase, KroneckerDelta, Mul, Pow, Rational, Sum, Symbol
+from sympy import Add, Expr, Indexed, IndexedBase, KroneckerDelta, Mul, Pow, Rational, Sum
+from sympy import Symbol
 
 from theorems.statement import Assumption, Definition
 
 Value = Any
 Environment = dict[Symbol, int]
+LARGEST = 36  # product of the sizes of a small instance
+CHOICES = {
+    None: (-2, -1, -1, 0, 0, 1, 1, 2, 3), "!=0": (-2, -1, -1, 1, 1, 2, 3),
+    ">=0": (0, 0, 1, 1, 2, 3), ">0": (1, 1, 2, 3),
+}  # fmt: skip
 
 
 class Rejected(ValueError):
@@ -29,17 +36,18 @@ class Rejected(ValueError):
 class SmallIntegers:
     """Small integers, zeros and signs often: where counterexamples live."""
 
-    symbolic = False
-
     def __init__(self, rng: Random) -> None:
-        self.rng, self.used, self.reciprocals = rng, 0, 0
+        self.rng, self.used, self.quotients = rng, 0, 0
+
+    def size(self, others: int) -> int:
+        size = self.rng.choice((1, 1, 2, 2, 3))
+        return size if size * others <= LARGEST else 1
 
     def fresh(self, sign: str | None) -> Value:
-        choices = {">0": (1, 1, 2, 3), ">=0": (0, 0, 1, 1, 2, 3), "!=0": (-2, -1, -1, 1, 1, 2, 3)}
-        return fmpq(self.rng.choice(choices.get(sign or "", (-2, -1, -1, 0, 0, 1, 1, 2, 3))))
+        return fmpq(self.rng.choice(CHOICES[sign]))
 
     def inverse(self, value: Value) -> Value:
-        self.used, self.reciprocals = self.used + 1, self.reciprocals + 1
+        self.quotients += 1
         if value == 0:
             raise Rejected("reciprocal of zero")
         return 1 / fmpq(value)
@@ -50,6 +58,9 @@ class SmallIntegers:
 
 class LargeRationals(SmallIntegers):
     """Random 63-bit rationals: what holds here is almost surely an identity (Schwartz-Zippel)."""
+
+    def size(self, others: int) -> int:
+        return 1
 
     def fresh(self, sign: str | None) -> Value:
         self.used += 1
@@ -64,35 +75,29 @@ class Nothing(SmallIntegers):
         raise Rejected("the witness leaves an entry undetermined")
 
 
-class Generators:
-    """Free symbols, of which `size` can be had, reciprocals included."""
+class Generators(SmallIntegers):
+    """Free symbols, of which `count` can be had, reciprocals included."""
 
-    symbolic = True
-
-    def __init__(self, size: int) -> None:
-        self.context = fmpq_mpoly_ctx.get([f"t{k}" for k in range(size)], Ordering.lex)
-        self.generators = self.context.gens()
-        self.used = 0
-        self.reciprocals: list[tuple[int, fmpq_mpoly]] = []
-        self._cache: dict[str, Value] = {}
+    def __init__(self, count: int) -> None:
+        super().__init__(Random(0))
+        self.context = fmpq_mpoly_ctx.get([f"t{k}" for k in range(count)], Ordering.lex)
+        self.named: dict[str, tuple[int, fmpq_mpoly]] = {}
 
     def fresh(self, sign: str | None) -> Value:
         self.used += 1
-        return self.generators[self.used - 1]
+        return self.context.gen(self.used - 1)
 
     def inverse(self, value: Value) -> Value:
-        if self.is_zero(value):
-            raise Rejected("reciprocal of zero")
-        if not isinstance(value, fmpq_mpoly):
-            return 1 / fmpq(value)
-        if (key := str(value)) not in self._cache:
-            self._cache[key] = self.fresh(None)
-            self.reciprocals.append((self.used - 1, value))
-        return self._cache[key]
+        if self.is_zero(value) or not isinstance(value, fmpq_mpoly):
+            return super().inverse(0 if isinstance(value, fmpq_mpoly) else value)
+        if str(value) not in self.named:
+            self.fresh(None)
+            self.named[str(value)] = self.used - 1, value
+        return self.context.gen(self.named[str(value)][0])
 
     def is_zero(self, value: Value) -> bool:
         """Whether the value vanishes once every 1/q is cleared, the latest first."""
-        for position, q in reversed(self.reciprocals):
+        for position, q in reversed(self.named.values()):
             if not isinstance(value, fmpq_mpoly) or value == 0:
                 break
             parts: dict[int, dict[tuple[int, ...], fmpq]] = {}
@@ -105,33 +110,38 @@ class Generators:
         return value == 0
 
 
-Source = SmallIntegers | Generators
-
-
 class Draw:
-    """One exact instance: sizes of the dimensions, and entries made on demand.
+    """One exact instance: sizes and entries, made on demand unless given.
 
     Assumptions fill the arrays they constrain, in order; what they leave open comes from the
     source with its sign; defined entries are computed, and are arbitrary where over = value = 0.
+    `names` maps names of dimensions to the name they are taken equal to.
     """
 
     def __init__(
-        self, source: Source, sizes: Mapping[str, int], given: Sequence[Assumption | Definition]
-    ) -> None:
-        self.source, self.sizes = source, dict(sizes)
+        self, source: SmallIntegers, given: Sequence[Assumption | Definition],
+        sizes: Mapping[str, int] | None = None, names: Mapping[str, str] | None = None,
+    ) -> None:  # fmt: skip
+        self.source, self.sizes, self.names = source, dict(sizes or {}), dict(names or {})
         self.entries: dict[tuple[str, tuple[int, ...]], Value] = {}
         self.definitions = {item.id: item for item in given if isinstance(item, Definition)}
         self.assumptions = [item for item in given if isinstance(item, Assumption)]
-        self.signs: dict[str, str] = {}
-        for assumption in self.assumptions:
-            for name, sign in assumption.signs:
-                self.signs[name] = ">0" if self.signs.get(name) == ">0" else sign
+        strength = list(CHOICES)
+        pairs = [pair for assumption in self.assumptions for pair in assumption.signs]
+        self.signs = dict(sorted(pairs, key=lambda pair: strength.index(pair[1])))
         for assumption in self.assumptions:
             if assumption.impose:
                 assumption.impose(self)
 
+    def size(self, dimension: Expr | str) -> int:
+        name = getattr(dimension, "name", None) or str(dimension)
+        name = self.names.get(name, name)
+        if not name.isdigit() and name not in self.sizes:
+            self.sizes[name] = self.source.size(prod(self.sizes.values()))
+        return self.sizes[name] if name in self.sizes else int(name)
+
     def shape(self, array: IndexedBase) -> tuple[int, ...]:
-        return tuple(self.sizes[str(s)] if isinstance(s, Symbol) else int(s) for s in array.shape)
+        return tuple(self.size(size) for size in array.shape)
 
     def cells(self, array: IndexedBase, axes: int | None = None) -> Iterator[tuple[int, ...]]:
         """All 1-based index tuples of the array, or of its first `axes` axes."""
@@ -154,8 +164,7 @@ class Draw:
         self.entries[str(array.label), index] = value
 
     def _defined(self, definition: Definition, index: tuple[int, ...]) -> Value:
-        symbols = getattr(definition.entry, "indices", ())
-        environment = dict(zip(symbols, index, strict=True))
+        environment = dict(zip(getattr(definition.entry, "indices", ()), index, strict=True))
         value = evaluate(definition.value, self, environment)
         if definition.over == 1:
             return value
@@ -166,12 +175,10 @@ class Draw:
 
     def redefined(self, given: Sequence[Assumption | Definition]) -> Draw:
         """The same free entries under other definitions."""
-        other = Draw(self.source, self.sizes, [d for d in given if isinstance(d, Definition)])
-        other.signs = self.signs
-        other.entries = {
-            key: value for key, value in self.entries.items()
-            if key[0] not in self.definitions and key[0] not in other.definitions
-        }  # fmt: skip
+        other = Draw(self.source, [item for item in given if isinstance(item, Definition)])
+        other.sizes, other.names, other.signs = self.sizes, self.names, self.signs
+        defined = self.definitions.keys() | other.definitions.keys()
+        other.entries = {key: v for key, v in self.entries.items() if key[0] not in defined}
         return other
 
 
@@ -182,60 +189,38 @@ def evaluate(expr: Expr, draw: Draw, environment: Environment) -> Value:
 
 @cache
 def _compiled(expr: Expr) -> Callable[[Draw, Environment], Value]:
-    if isinstance(expr, Rational):
-        constant = int(expr.p) if expr.q == 1 else fmpq(int(expr.p), int(expr.q))
-        return lambda draw, environment: constant
-    if isinstance(expr, Symbol):
-        name = expr.name
-        return lambda draw, environment: draw.sizes.get(name) or draw.get(name, ())
-    if isinstance(expr, Indexed):
-        name, indices = str(expr.base.label), expr.indices
-        return lambda draw, env: draw.get(name, tuple([env[i] for i in indices]))
-    if isinstance(expr, KroneckerDelta):
-        a, b = expr.args
-        return lambda draw, environment: int(environment[a] == environment[b])
-    if isinstance(expr, Pow):
-        base, exponent = _compiled(expr.base), int(expr.exp)
-        return lambda draw, environment: base(draw, environment) ** exponent
-    if isinstance(expr, Sum):
-        return _compiled_sum(expr)
-    parts = [_compiled(part) for part in expr.args]
-    if isinstance(expr, Add):
-        return lambda draw, environment: sum(part(draw, environment) for part in parts)
-    if isinstance(expr, Mul):
-        return lambda draw, environment: _product(parts, draw, environment)
+    match expr:
+        case Rational(p=p, q=q):
+            value = int(p) if q == 1 else fmpq(int(p), int(q))
+            return lambda draw, env: value
+        case Symbol(is_integer=True):
+            return lambda draw, env: draw.size(expr)
+        case Symbol(name=name):
+            return lambda draw, env: draw.get(name, ())
+        case Indexed(base=base, indices=indices):
+            label = str(base.label)
+            return lambda draw, env: draw.get(label, tuple([env[i] for i in indices]))
+        case KroneckerDelta(args=(a, b)):
+            return lambda draw, env: int(env[a] == env[b])
+        case Pow(base=base, exp=exponent):
+            root, power = _compiled(base), int(exponent)
+            return lambda draw, env: root(draw, env) ** power
+        case Sum(function=function, limits=limits):
+            body = _compiled(function)
+            return lambda draw, env: _total(body, limits, draw, env)
+        case Add() | Mul():
+            combine = sum if isinstance(expr, Add) else prod
+            parts = [_compiled(part) for part in expr.args]
+            return lambda draw, env: combine([part(draw, env) for part in parts])
     raise TypeError(f"cannot evaluate {type(expr).__name__} {expr}")
 
 
-def _product(parts: list[Callable], draw: Draw, environment: Environment) -> Value:
-    value = 1
-    for part in parts:
-        value = value * part(draw, environment)
-        if isinstance(value, int | fmpq) and value == 0:
-            return 0
-    return value
-
-
-def _compiled_sum(expr: Sum) -> Callable[[Draw, Environment], Value]:
-    body = _compiled(expr.function)
-    variables = [limit[0] for limit in expr.limits]
-    sizes = [_compiled(limit[2]) for limit in expr.limits]
-
-    def value(draw: Draw, environment: Environment) -> Value:
-        inner, total = dict(environment), 0
-        for choice in product(*(range(1, size(draw, environment) + 1) for size in sizes)):
-            inner.update(zip(variables, choice, strict=True))
-            total = total + body(draw, inner)
-        return total
-
-    return value
-
-
-def environments(ranges: Mapping[Symbol, str], draw: Draw) -> Iterator[Environment]:
-    """All values of the free indices whose ranges are given by name (or literal size)."""
-    sizes = [draw.sizes[r] if r in draw.sizes else int(r) for r in ranges.values()]
-    for choice in product(*(range(1, size + 1) for size in sizes)):
-        yield dict(zip(ranges, choice, strict=True))
+def _total(body: Callable, limits: Sequence, draw: Draw, env: Environment) -> Value:
+    inner, total, variables = dict(env), 0, [limit[0] for limit in limits]
+    for choice in product(*(range(1, draw.size(limit[2]) + 1) for limit in limits)):
+        inner.update(zip(variables, choice, strict=True))
+        total = total + body(draw, inner)
+    return total
 
 
 def rank(rows: Iterable[Iterable[Any]]) -> int:

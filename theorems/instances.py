@@ -1,110 +1,91 @@
 """Statements on exact instances: where they fail, and searches for such instances."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import product
-from math import prod
+from operator import le, lt, ne
 from random import Random
 from typing import Any
 
 from flint import fmpq
 from sympy import Symbol
 
-from theorems.exact import (
-    Draw,
-    Generators,
-    LargeRationals,
-    Nothing,
-    Rejected,
-    SmallIntegers,
-    environments,
-    evaluate,
-    rank,
-)
-from theorems.statement import (
-    Assumption,
-    Bound,
-    Definition,
-    Equation,
-    Iff,
-    Matrix,
-    RankBound,
-    Rule,
-    Step,
-    Witness,
-)
+from theorems.exact import Draw, Environment, Generators, LargeRationals, Nothing, Rejected
+from theorems.exact import SmallIntegers, Value, evaluate, rank
+from theorems.statement import Assumption, Bound, Definition, Equation, Iff, Matrix, RankBound
+from theorems.statement import Rule, Witness
 from theorems.sums import free_indices
-from theorems.world import TRUE, World, dimensions, identity
+from theorems.world import TRUE, World, identity
 
-SIZES = (1, 2, 3)
-LARGEST, RECIPROCALS = 36, 9  # entries per try of a search, quotients per symbolic instance
+SIGNS: dict[str, Callable] = {">0": partial(lt, 0), ">=0": partial(le, 0), "!=0": partial(ne, 0)}
+QUOTIENTS = 9  # of a symbolic instance; with more it is checked on 63-bit rationals
 
 
-def differences(equation: Equation, draw: Draw, names: Mapping[str, str]) -> Iterator[str]:
-    """Where, and by how much, an equation fails on an exact instance."""
-    for environment in environments(_ranges(equation, tuple(names.items())), draw):
-        left, right = (evaluate(side, draw, environment) for side in equation)
-        if not draw.source.is_zero(left - right):
-            where = ", ".join(f"{i}={v}" for i, v in environment.items())
-            yield f"at {where}: {left} != {right}"
+def failures(sides: Equation, draw: Draw, holds: Callable[[Value, Value], bool]) -> Iterator[str]:
+    """Where a relation between two sides fails on an exact instance, and by which values."""
+    ranges = _ranges(sides, tuple(draw.names.items()))
+    for choice in product(*(range(1, draw.size(size) + 1) for size in ranges.values())):
+        environment: Environment = dict(zip(ranges, choice, strict=True))
+        left, right = (evaluate(side, draw, environment) for side in sides)
+        if not holds(left, right):
+            yield f"at {environment}: {left} against {right}"
+
+
+def difference(equation: Equation, draw: Draw) -> str | None:
+    """Where an equation fails on an exact instance, or None."""
+    return next(failures(equation, draw, lambda a, b: draw.source.is_zero(a - b)), None)
 
 
 @cache
-def _ranges(equation: Equation, names: tuple[tuple[str, str], ...]) -> dict[Symbol, str]:
-    return free_indices(*equation, identify=dict(names))
+def _ranges(sides: Equation, names: tuple[tuple[str, str], ...]) -> dict[Symbol, str]:
+    return free_indices(*sides, identify=dict(names))
 
 
-def broken(assumption: Assumption, draw: Draw, names: Mapping[str, str]) -> str | None:
+def broken(assumption: Assumption, draw: Draw) -> str | None:
     """How an exact instance breaks an assumption, or None."""
-    for equation in assumption.rules:
-        for difference in differences(equation, draw, names):
-            return f"{assumption.id} fails {difference}"
-    for array, wanted in assumption.signs:
-        for (name, index), value in draw.entries.items():
-            wrong = (value == 0 and wanted != ">=0") or (value < 0 and wanted != "!=0")
-            if name == array and wrong:
-                return f"{assumption.id} fails: {name}{list(index)} = {value}"
-    return None
+    wrong = [fault for rule in assumption.rules if (fault := difference(rule, draw))]
+    wrong += [
+        f"{name}{list(index)} = {value}"
+        for array, sign in assumption.signs
+        for (name, index), value in draw.entries.items()
+        if name == array and not SIGNS[sign](value)
+    ]
+    return f"{assumption.id} fails: {wrong[0]}" if wrong else None
 
 
-def violation(rule: Rule, draw: Draw, names: Mapping[str, str]) -> str | None:
+def violation(rule: Rule, draw: Draw) -> str | None:
     """How an exact instance violates a rule's statement, or None."""
-    if isinstance(rule, Step):
-        return next(differences(identity(rule), draw, names), None)
-    if isinstance(rule, Iff):
-        left, right = (next(differences(e, draw, names), None) for e in (rule.left, rule.right))
-        return None if (left is None) == (right is None) else f"left: {left}; right: {right}"
-    if isinstance(rule, RankBound):
-        small, large = (rank(_matrix(matrix, draw)) for matrix in (rule.small, rule.large))
-        return None if small <= large else f"rank {small} > rank {large}"
-    assert isinstance(rule, Bound)
-    for environment in environments(_ranges((rule.small, rule.large), tuple(names.items())), draw):
-        small, large = (evaluate(side, draw, environment) for side in (rule.small, rule.large))
-        if small > large or (rule.strict and small == large):
-            return f"at {environment}: {small} against {large}"
-    return None
+    match rule:
+        case Iff(left=left, right=right):
+            one, other = difference(left, draw), difference(right, draw)
+            return None if (one is None) == (other is None) else f"left: {one}; right: {other}"
+        case RankBound():
+            small, large = (rank(_matrix(matrix, draw)) for matrix in (rule.small, rule.large))
+            return None if small <= large else f"rank {small} > rank {large}"
+        case Bound(small=small, large=large, strict=strict):
+            below = failures((small, large), draw, lambda a, b: a < b or (a == b and not strict))
+            return next(below, None)
+    return difference(identity(rule), draw)
 
 
 def _matrix(matrix: Matrix, draw: Draw) -> list[list[Any]]:
     entry, (i, n), (j, m) = matrix
-    rows, columns = (range(1, evaluate(size, draw, {}) + 1) for size in (n, m))
+    rows, columns = (range(1, draw.size(size) + 1) for size in (n, m))
     return [[evaluate(entry, draw, {i: r, j: c}) for c in columns] for r in rows]
 
 
 def witness_faults(rule: Witness, world: World) -> list[str]:
     """What a witness fails to show: an equation, an assumption, or a claimed difference."""
     given = world.given(rule)
-    draw = Draw(Nothing(Random(0)), {}, [g for g in given if isinstance(g, Definition)])
+    draw = Draw(Nothing(Random(0)), [item for item in given if isinstance(item, Definition)])
     for array, entries in rule.values.items():
         for cell, entry in _cells(entries):
             draw.put(array, cell, fmpq(entry))
             draw.sizes |= {str(size): k for size, k in zip(array.shape, cell, strict=True)}
-    faults = [next(differences(e, draw, {}), None) for e in rule.holds]
-    faults += [broken(item, draw, {}) for item in given if isinstance(item, Assumption)]
-    faults += [f"{a} = {b}" for a, b in rule.fails if not any(differences((a, b), draw, {}))]
+    faults = [difference(equation, draw) for equation in rule.holds]
+    faults += [broken(item, draw) for item in given if isinstance(item, Assumption)]
+    faults += [f"{a} = {b}" for a, b in rule.fails if not difference((a, b), draw)]
     faults += [] if rule.holds or rule.fails else ["it claims nothing"]
     return [fault for fault in faults if fault]
 
@@ -117,70 +98,65 @@ def _cells(entries: Any, cell: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int
         yield from _cells(inner, (*cell, position))
 
 
-@dataclass
+@dataclass(frozen=True)
 class Search:
-    """What a search over small integers found: a counterexample, or how many instances agreed."""
+    """What a search found: how many instances agreed, and the one that did not."""
 
-    valid: int = 0
+    valid: int
     draw: Draw | None = None
     message: str = ""
 
     def __str__(self) -> str:
-        assert self.draw is not None
-        sizes = ", ".join(f"{name}={size}" for name, size in self.draw.sizes.items())
-        free = {k: v for k, v in self.draw.entries.items() if k[0] not in self.draw.definitions}
-        entries = ", ".join(f"{name}{list(i) or ''}={v}" for (name, i), v in sorted(free.items()))
-        return f"{sizes}; {entries}; {self.message}"
+        entries = sorted(self.draw.entries.items()) if self.draw else []
+        hidden = self.draw.definitions if self.draw else {}
+        shown = [f"{a}{list(i) or ''} = {v}" for (a, i), v in entries if a not in hidden]
+        return "; ".join([self.message, *shown])
 
 
 def search(rule: Rule, world: World, rng: Random, tries: int) -> Search:
     """Look for an exact instance within the assumptions on which the rule's statement is false."""
-    found, given, names = Search(), world.given(rule), world.names()
-    names_of = dimensions(rule, world)
+    valid, given = 0, world.given(rule)
     for _ in range(tries):
-        sizes = {name: rng.choice((1, 1, 2, 2, 3)) for name in names_of}
-        while prod(sizes.values()) > LARGEST:
-            sizes[rng.choice(names_of)] = 1
-        sizes |= {a: sizes.setdefault(b, 2) for a, b in names.items()}
         try:
-            draw = Draw(SmallIntegers(rng), sizes, given)
-            message = violation(rule, draw, names)
-            outside = any(broken(a, draw, names) for a in draw.assumptions)
+            draw = Draw(SmallIntegers(rng), given, names=world.names())
+            message = violation(rule, draw)
+            if any(broken(assumption, draw) for assumption in draw.assumptions):
+                continue
         except Rejected:
             continue
-        found.valid += not outside
-        if message and not outside:
-            return Search(found.valid, draw, message)
-    return found
+        valid += 1
+        if message:
+            return Search(valid, draw, message)
+    return Search(valid)
 
 
 def shapes(names: list[str]) -> list[dict[str, int]]:
     """All sizes in {1, 2, 3} of up to three dimensions; of more, 27 that cover all pairs."""
-    if len(names) <= 3:
-        return [dict(zip(names, sizes, strict=True)) for sizes in product(SIZES, repeat=len(names))]
-    directions = [c for c in product((1, 0, 2), range(3), range(3)) if c[0] == 1 or c[:2] == (0, 1)]
-    columns = list(zip(names, directions[: len(names)], strict=True))
+    points = product(range(3), repeat=min(3, len(names)))
+    weights = [(1, 0, 0), (0, 1, 0), (0, 0, 1), (0, 1, 1), (0, 1, 2)]
+    weights += [(1, b, c) for b in range(3) for c in range(3) if b or c]
+    columns = list(zip(names, weights[: len(names)], strict=True))
     return [
-        {name: 1 + sum(x * y for x, y in zip(point, c, strict=True)) % 3 for name, c in columns}
-        for point in product(range(3), repeat=3)
+        {name: 1 + sum(x * y for x, y in zip(point, w, strict=False)) % 3 for name, w in columns}
+        for point in points
     ]
 
 
 def instances(rule: Rule) -> tuple[int, int, str | None]:
     """Check a rule's identity at explicit sizes: how many with free symbols, how many (with more
     quotients) on 63-bit rationals, and what differs."""
-    symbolic, rational, given = 0, 0, TRUE.given(rule)
-    for sizes in shapes(dimensions(rule, TRUE)):
-        source = LargeRationals(Random(0))
+    symbolic, rational, given, equation = 0, 0, TRUE.given(rule), identity(rule)
+    difference(equation, probe := Draw(LargeRationals(Random(0)), given))
+    for sizes in shapes(sorted(probe.sizes)):
         try:
-            difference = next(differences(identity(rule), Draw(source, sizes, given), {}), None)
+            fault = difference(equation, draw := Draw(LargeRationals(Random(0)), given, sizes))
         except Rejected:
             continue
-        rational += 1
-        if difference is None and source.reciprocals <= RECIPROCALS:
-            draw = Draw(Generators(max(1, source.used)), sizes, given)
-            difference = next(differences(identity(rule), draw, {}), None)
-            symbolic, rational = symbolic + 1, rational - 1
-        if difference:
-            return symbolic, rational, f"at sizes {sizes} {difference}"
+        if fault is None and draw.source.quotients <= QUOTIENTS:
+            free = Generators(draw.source.used + draw.source.quotients + 1)
+            fault, symbolic = difference(equation, Draw(free, given, sizes)), symbolic + 1
+        else:
+            rational += 1
+        if fault:
+            return symbolic, rational, f"at sizes {sizes} {fault}"
     return symbolic, rational, None if symbolic else "no exact instance can be built"

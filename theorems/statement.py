@@ -1,7 +1,6 @@
-"""What a theorem is made of: frozen records that the checker, notebooks and appendix all read.
+"""What a theorem is made of: frozen records, read by the checker, the notebooks and the appendix.
 
-Each side of an equation is one SymPy expression over `IndexedBase` arrays with declared shapes,
-plain 1-based index symbols, `Sum` over whole ranges and `KroneckerDelta`.
+A side of an equation is a SymPy expression of sums, products and deltas over declared arrays.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count, permutations, product
+from itertools import count, groupby, permutations, product
 from math import factorial, prod
 
 from sympy import Add, Expr, Indexed, Integer, KroneckerDelta, Mul, Pow, Rational, Sum, Symbol
@@ -27,7 +27,7 @@ class Refused(ValueError):
     """The expression is outside the language of finite sums, or is used inconsistently."""
 
 
-class Undecided(ValueError):
+class Undecided(RuntimeError):
     """A cap was reached before the normal form was."""
 
 
@@ -36,6 +36,9 @@ class Term:
     coefficient: Rational
     atoms: tuple[Atom, ...]
     bound: frozenset[int]
+
+
+Rewrite = tuple[Term, list[Term]]  # a product, and the sum that replaces it
 
 
 class Reader:
@@ -166,25 +169,16 @@ def _substitute(atoms: Iterable[Atom], old: Index, new: Index) -> list[Atom]:
     return [(name, tuple(new if i == old else i for i in indices)) for name, indices in atoms]
 
 
-@dataclass(frozen=True)
-class Rewrite:
-    """An equation used left to right: its free indices match any index, its bound ones a bound
-    index that occurs nowhere else in the term."""
-
-    pattern: Term
-    result: tuple[Term, ...]
-
-
 def compile_rule(equation: Equation, reader: Reader) -> Rewrite:
     pattern = [contract(term, reader) for term in reader.read(equation[0])]
     if len(pattern) != 1 or pattern[0].coefficient != 1 or not pattern[0].atoms:
         raise Refused(f"{equation[0]} is not one product, so it cannot be rewritten")
     known = {index for _, indices in pattern[0].atoms for index in indices}
-    result = tuple(reader.read(equation[1]))
+    result = reader.read(equation[1])
     stray = {i for t in result for _, ind in t.atoms for i in ind if i not in known | t.bound}
     if stray or any(name == DELTA for name, _ in pattern[0].atoms):
         raise Refused(f"{equation[0]} does not determine {equation[1]} as a rule")
-    return Rewrite(pattern[0], result)
+    return pattern[0], result
 
 
 def _matches(
@@ -203,39 +197,32 @@ def _matches(
 
 
 def apply(rule: Rewrite, term: Term, reader: Reader) -> list[Term] | None:
-    """The term with one occurrence of the rule's left side replaced, or None without one."""
-    for images, rest in _matches(rule.pattern.atoms, term.atoms, {}):
-        summed = {images[i] for i in rule.pattern.bound}
+    """The term with one occurrence of the rule's product replaced, or None without one.
+
+    The rule's free indices match any index, its bound ones a bound index that occurs nowhere else.
+    """
+    pattern, result = rule
+    for images, rest in _matches(pattern.atoms, term.atoms, {}):
+        summed = {images[i] for i in pattern.bound}
         outside = {index for _, indices in rest for index in indices}
-        outside |= {target for i, target in images.items() if i not in rule.pattern.bound}
-        kept = term.bound - summed
-        if len(summed) == len(rule.pattern.bound) and summed <= term.bound and not summed & outside:
+        outside |= {target for i, target in images.items() if i not in pattern.bound}
+        if len(summed) == len(pattern.bound) and summed <= term.bound and not summed & outside:
+            kept, factor = term.bound - summed, term.coefficient
             return [
-                Term(term.coefficient * t.coefficient, rest + t.atoms, kept | t.bound)
-                for t in reader.instantiate(rule.result, images)
+                Term(factor * t.coefficient, rest + t.atoms, kept | t.bound)
+                for t in reader.instantiate(result, images)
             ]
     return None
 
 
 def canonical(term: Term, reader: Reader) -> tuple:
-    """The least naming of the bound indices: colours refined first, then permutations tried."""
+    """The least naming of the bound indices; only those with the same places are interchanged."""
 
-    def place(index: Index, here: Index | None, colour: Mapping[Index, object]) -> str:
-        return "here" if index == here else str(colour.get(index, f"={index}"))
+    def places(b: int) -> tuple:
+        uses = [(name, [i == b for i in ind]) for name, ind in term.atoms if b in ind]
+        return reader.ranges[b], sorted(uses)
 
-    colour: dict[Index, object] = {b: (0, reader.ranges[b]) for b in term.bound}
-    for _ in term.bound:
-        refined = {
-            b: (str(colour[b]), *sorted(
-                str((name, [place(i, b, colour) for i in indices]))
-                for name, indices in term.atoms if b in indices
-            ))
-            for b in term.bound
-        }  # fmt: skip
-        ranks = {value: rank for rank, value in enumerate(sorted(set(refined.values())))}
-        colour = {b: (ranks[refined[b]], reader.ranges[b]) for b in term.bound}
-    shades = sorted(set(colour.values()), key=str)
-    groups = [[b for b in term.bound if colour[b] == shade] for shade in shades]
+    groups = [list(group) for _, group in groupby(sorted(term.bound, key=places), key=places)]
     if prod(factorial(len(group)) for group in groups) > RELABELLINGS:
         raise Undecided(f"{len(term.bound)} interchangeable bound indices")
     keys = []
@@ -271,9 +258,7 @@ def normal_form(
 
 
 def subtract(left: NormalForm, right: NormalForm) -> NormalForm:
-    keys = [*left, *(key for key in right if key not in left)]
-    difference = {key: left.get(key, Integer(0)) - right.get(key, Integer(0)) for key in keys}
-    return {key: value for key, value in difference.items() if value != 0}
+    return {k: c for k in left | right if (c := left.get(k, Integer(0)) - right.get(k, Integer(0)))}
 
 
 def free_indices(*sides: Expr, identify: Mapping[str, str] | None = None) -> dict[Symbol, str]:

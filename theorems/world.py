@@ -1,24 +1,12 @@
 """What a rule rests on, in the theorem as written or as a mutant changes it."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from sympy import Add, Expr, Indexed, KroneckerDelta, Mul, Pow, Rational, Sum, Symbol
 
-from theorems.statement import (
-    Assumption,
-    Bound,
-    Definition,
-    Equation,
-    Iff,
-    RankBound,
-    Rule,
-    Step,
-    Witness,
-)
+from theorems.statement import Assumption, Bound, Definition, Equation, Iff, RankBound, Rule, Step
 from theorems.sums import Refused
 
 
@@ -34,10 +22,12 @@ class World:
     def names(self) -> dict[str, str]:
         return {str(a): str(b) for a, b in self.identify}
 
+    def drops(self, item: Any) -> bool:
+        return isinstance(item, Assumption) and item.id in {dropped.id for dropped in self.drop}
+
     def uses(self, rule: Rule) -> list[Any]:
         changed = {definition.id: definition for definition in self.redefine}
-        kept = [item for item in rule.by if item not in self.drop]
-        items = (*kept, *self.add)
+        items = [item for item in (*rule.by, *self.add) if not self.drops(item)]
         return [changed.get(i.id, i) if isinstance(i, Definition) else i for i in items]
 
     def closure(self, rule: Rule) -> list[Any]:
@@ -45,7 +35,7 @@ class World:
         found: list[Any] = []
         for item in self.uses(rule):
             support = getattr(item, "support", None)
-            for part in [item] if support is None or support in self.drop else [support, item]:
+            for part in [item] if support is None or self.drops(support) else [support, item]:
                 inner = self.closure(part) if isinstance(part, Rule) else []
                 found += [used for used in (*inner, part) if used not in found]
         return found
@@ -106,25 +96,3 @@ def identity(rule: Rule) -> Equation:
                 entry = entry if factor is None else Sum(entry * factor[0], (index, 1, size))
             return small[0], entry
     raise Refused(f"{type(rule).__name__} is no identity")
-
-
-def formulas(rule: Rule, given: Iterable[Assumption | Definition]) -> list[Expr]:
-    """Every expression that a rule and what it rests on are made of."""
-    if isinstance(rule, Witness):
-        found = [side for equation in (*rule.holds, *rule.fails) for side in equation]
-    else:
-        found = list(identity(rule))
-    for item in given:
-        if isinstance(item, Definition):
-            found += [item.entry, item.value, item.over]
-        else:
-            found += [side for equation in item.rules for side in equation]
-    return found
-
-
-def dimensions(rule: Rule, world: World) -> list[str]:
-    """The names of the symbolic sizes that a rule and what it rests on mention."""
-    expressions = formulas(rule, world.given(rule))
-    sizes = {size for e in expressions for a in e.atoms(Indexed) for size in a.base.shape}
-    sizes |= {limit[2] for e in expressions for s in e.atoms(Sum) for limit in s.limits}
-    return sorted(str(size) for size in sizes if isinstance(size, Symbol))

@@ -152,6 +152,18 @@ def test_bound_fifty_times_too_loose_is_caught(theorem: str, suite_seed: int) ->
     assert f"{CLAUSES[theorem]}: bound too loose" in result.failures[0]
 
 
+def test_tightness_is_measured_at_the_largest_lengths() -> None:
+    """A bound that is tight for short sums only says nothing about long ones."""
+
+    def tight_when_short(seed: int) -> Residual:
+        long = bool(seed % 2)
+        residual = replace(dot(seed), k=6 if long else 1)
+        return replace(residual, bound=1000 * residual.bound) if long else residual
+
+    result = run_property("X1", Property(seeds, tight_when_short))
+    assert "dot: bound too loose" in result.failures[0]
+
+
 def test_property_that_never_compares_is_caught() -> None:
     def never(seed: int) -> Residual:
         hypothesis.assume(False)

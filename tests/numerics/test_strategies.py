@@ -116,7 +116,8 @@ def test_tokens_reach_every_kind(dtype: Any) -> None:
     zero = [bool(x.any()) and not x.any(axis=1).all() for x in seen]
     tiny = np.finfo(dtype).smallest_normal
     subnormal = [bool(x.any() and (np.abs(x) < tiny).all()) for x in seen]
-    wide = [bool(np.abs(x).max() > 1e4 * np.abs(x)[x != 0].min()) for x in seen if x.any()]
+    ends = [(np.abs(x).min(), np.abs(x).max()) for x in seen if x.all()]
+    wide = [1e4 * low < high < 1e12 * low for low, high in ends]
     assert min(map(sum, (repeated, zero, subnormal, wide))) >= 10
 
 

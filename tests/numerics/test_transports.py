@@ -113,3 +113,8 @@ def test_orthogonal_node_gauge_turns_outputs_with_inputs(kind) -> None:
     expected = (g @ Walk(weights, edges).apply(x)[:, :, None])[..., 0]
     scale = np.abs(edges).sum() * np.abs(x).max()
     assert np.abs(np.asarray(moved) - expected).max() <= roundoff.gamma(30 * d * d, U) * scale
+
+
+def test_gates_of_subnormal_attention_are_shares_too() -> None:
+    tiny = float(np.finfo(np.float64).smallest_subnormal)
+    assert gates(np.full((2, 1, 1), tiny), np.full(2, 0.25)).ravel().tolist() == [0.5, 0.5]

@@ -21,7 +21,13 @@ from theorems.statement import (
 
 n, m, d, H = symbols_of("n m d H")
 i, j, k, a, b, h = symbols_of("i j k a b h")
-P, A, w, x, rho = array("P", n, m), array("A", H, n, m), array("w", H), array("x", m, d), array("rho", n)
+P, A, w, x, rho = (
+    array("P", n, m),
+    array("A", H, n, m),
+    array("w", H),
+    array("x", m, d),
+    array("rho", n),
+)
 T, W_V, T_h, P2 = array("T", n, m, d, d), array("W_V", d, d), array("T", H, d, d), array("P'", n, m)
 W_kv = array("W_V", n, d, d)
 
@@ -41,7 +47,8 @@ W_kv = array("W_V", n, d, d)
         (A[h, i, j] ** 2, "(A^{h}_{ij})^{2}"),
         (KroneckerDelta(i, j), r"\delta_{i j}"),
         (Sum(P[i, j], (j, 1, m)), r"\sum_{j=1}^{m} P_{ij}"),
-        (Sum(P[i, j] * x[j, b], (b, 1, d), (j, 1, m)), r"\sum_{j=1}^{m} \sum_{b=1}^{d} P_{ij} x_{jb}"),
+        (Sum(w[h] * x[j, b], (b, 1, d), (j, 1, m)),
+         r"\sum_{j=1}^{m} \sum_{b=1}^{d} w_{h} x_{jb}"),
         (Sum(P[i, j] + 1, (j, 1, m)), r"\sum_{j=1}^{m} \left(P_{ij} + 1\right)"),
         (Rational(1, 2) * w[h], r"\frac{w_{h}}{2}"),
     ],
@@ -90,7 +97,8 @@ ENTRY = (P[i, j], (i, n), (j, m))
              r"\operatorname{rank} \left[ P_{ij} \right]_{ij}^{n \times m}"],
         ),
         (
-            Witness(id="s", because="", values={"P": [[1, 0], [0, Rational(1, 2)]]}, fails=((w[h], w[k]),)),
+            Witness(id="s", because="", values={"P": [[1, 0], [0, Rational(1, 2)]]},
+                    fails=((w[h], w[k]),)),
             [r"P = \begin{pmatrix} 1 & 0 \\ 0 & \frac{1}{2} \end{pmatrix}", r"w_{h} \ne w_{k}"],
         ),
         (Cited(id="s", because="", statement="t", source="u"), []),

@@ -15,7 +15,9 @@ ID = "attention-geometry/test"
 CLAIM = Claim(ID, "A claim.", "A reading.")
 a, b = Symbol("a"), Symbol("b")
 STEP = Step(id="s", lhs=a, rhs=b, because="Because.")
-CW1 = Theorem("CW1", "Title", (Clause("gates", "Text.", (STEP,)),), (Mutant("twin", STEP, "t"),), ())
+CW1 = Theorem(
+    "CW1", "Title", (Clause("gates", "Text.", (STEP,)),), (Mutant("twin", STEP, "t"),), ()
+)
 
 
 def load(theorem_id: str) -> Theorem:
@@ -134,4 +136,3 @@ def test_what_cannot_be_shown_is_named(theorem: Theorem, message: str) -> None:
     (error,) = formula_errors(["CW1"], load=lambda _: theorem)
     assert error.startswith("CW1: ")
     assert message in error
-

@@ -108,9 +108,9 @@ def test_destinations_are_checked_before_the_work(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     check_destination("--html", tmp_path / "new" / "report.html")
     check_destination("--report", tmp_path, folder=True)
-    with pytest.raises(Unusable, match="--html .* is a directory"):
+    with pytest.raises(Unusable, match=r"--html .* is a directory"):
         check_destination("--html", tmp_path)
-    with pytest.raises(Unusable, match="--html .* is not a writable directory"):
+    with pytest.raises(Unusable, match=r"--html .* is not a writable directory"):
         check_destination("--html", tmp_path / "file" / "report.html")
-    with pytest.raises(Unusable, match="--report .* is not a writable directory"):
+    with pytest.raises(Unusable, match=r"--report .* is not a writable directory"):
         check_destination("--report", tmp_path / "file", folder=True)

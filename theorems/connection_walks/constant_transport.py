@@ -33,9 +33,11 @@ from theorems.statement import (
 n, m, d, d_k, d_v, d_o, w = symbols_of("n m d d_k d_v d_o w")
 i, k, j, l, a, b, c, q = symbols_of("i k j l a b c q")
 
-P, x, y, rho, F = array("P", n, m), array("x", m, d), array("y", n, d_o), array("rho", n), array("F", n, d_o)
-W_V, W_O, b_V, b_O = array("W_V", d, d_v), array("W_O", d_v, d_o), array("b_V", d_v), array("b_O", d_o)
-T, s = array("T", d_o, d), array("s", d_o)
+P, x, y, rho = array("P", n, m), array("x", m, d), array("y", n, d_o), array("rho", n)
+W_V, W_O, b_V, b_O = (
+    array("W_V", d, d_v), array("W_O", d_v, d_o), array("b_V", d_v), array("b_O", d_o),
+)  # fmt: skip
+T, s, F = array("T", d_o, d), array("s", d_o), array("F", n, d_o)
 
 
 def attention(weights: IndexedBase) -> Expr:
@@ -142,7 +144,8 @@ factored_centred = Definition(QC[i, l], Sum(LQ[i, j] * C, (j, 1, m)))
 shifts = RankBound(
     id="shifts", small=(LC[i, l], (i, n), (l, m)), large=(L[i, j] + u[i], (i, n), (j, m)),
     after=(C, (j, m), (l, m)), by=(centred, reciprocal),
-    because="1^T C = 0: centring removes every u 1^T, and a product has at most the rank of a factor.",
+    because="1^T C = 0: centring removes every u 1^T, and a product has at most the rank of a "
+    "factor.",
 )
 attained = Step(
     id="attained", lhs=L[i, l] - mu[i], rhs=LC[i, l], by=(centred, row_mean),
@@ -150,13 +153,15 @@ attained = Step(
 )
 width = RankBound(
     id="width", small=(QC[i, l], (i, n), (l, m)), large=(Qk[i, q], (i, n), (q, w)),
-    after=(Sum(Kk[j, q] * C, (j, 1, m)), (q, w), (l, m)), by=(factored_centred, factored, reciprocal),
-    because="If log P + u 1^T = Q K^T with inner width w, then (log P) C = Q (C K)^T has rank <= w.",
+    after=(Sum(Kk[j, q] * C, (j, 1, m)), (q, w), (l, m)),
+    by=(factored_centred, factored, reciprocal),
+    because="If log P + u 1^T = Q K^T with inner width w, then (log P) C = Q (C K)^T, of rank at "
+    "most w.",
 )
 uniform = Iff(
     id="uniform", left=(m * L[i, j], Sum(L[i, l], (l, 1, m))), right=(LC[i, j], Integer(0)),
     factor=m, by=(centred, reciprocal),
-    because="Width 0 means that every entry of log P is its row mean, that is P_ij = 1/m throughout.",
+    because="Width 0 means that every entry of log P is its row mean: P_ij = 1/m throughout.",
 )
 
 X, X2, S, W = array("X", n, d), array("X'", m, d_k), array("S", n, m), array("M_S", d, d_k)

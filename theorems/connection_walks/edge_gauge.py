@@ -15,16 +15,9 @@ from dataclasses import replace
 from flint import fmpq
 from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum
 
-from theorems.assumptions import (
-    frobenius_norm,
-    isometry,
-    orthogonal,
-    right_inverse,
-    same_blocks,
-    signed,
-    sums_to_one,
-)
+from theorems.assumptions import right_inverse, signed, sums_to_one
 from theorems.connection_walks import gated_mixture as cw2
+from theorems.connection_walks.blocks import frobenius_norm, isometry, orthogonal, same_blocks
 from theorems.statement import (
     Clause,
     Definition,
@@ -150,7 +143,9 @@ gates = Witness(
     because="Head weights 1/2, 1/2 and 1/4, 3/4 give one P here, and different gates.",
 )  # fmt: skip
 
-hol, hol2 = (Sum(z[i, j, a, c] * z[j, k, c, e] * z[k, i, e, b], (c, 1, d), (e, 1, d)) for z in (s, s2))
+hol, hol2 = (
+    Sum(z[i, j, a, c] * z[j, k, c, e] * z[k, i, e, b], (c, 1, d), (e, 1, d)) for z in (s, s2)
+)
 triangle = Step(
     id="triangle", lhs=cycle2[0] * hol2, rhs=cycle[0] * hol, by=(square,),
     because="Holonomies of a triangle agree up to the positive ratio of the weights' products.",
@@ -181,7 +176,7 @@ conjugate_path = Step(
     lhs=Sum(moved[i, j, a, b] * moved[j, k, b, f], (b, 1, d)),
     rhs=Sum(g[i, a, c] * s[i, j, c, e] * s[j, k, e, b] * g_inv[k, b, f],
             (c, 1, d), (e, 1, d), (b, 1, d)),
-    because="Along a path the inner gauges cancel: a holonomy at i goes to g_i (holonomy) g_i^{-1}.",
+    because="Along a path the inner gauges cancel: a holonomy at i is conjugated by g_i.",
 )  # fmt: skip
 moved_metric = Definition(
     Gm[i, a, c], Sum(g_inv[i, e, a] * G[i, e, f] * g_inv[i, f, c], (e, 1, d), (f, 1, d))
@@ -198,10 +193,11 @@ THEOREM = Theorem(
     clauses=(
         Clause("same_operator", r"$(P, T)$ and $(P', T')$ give the same $W$ iff $P_{ij} T_{ij} = "
                r"P'_{ij} T'_{ij}$ on all edges.", (same_entries, same_output)),
-        Clause("frobenius", r"$P_{ij} = c_{ij} / \sum_k c_{ik}$, $c_{ij} = \lVert W_{ij} \rVert_F$, "
-               r"is the unique row-stochastic choice whose transports have one Frobenius norm along "
-               r"each row; $j, k$ run over the nonzero blocks of the row.",
-               (total_norm, canonical_rows, norm_of_weight, canonical_norms, other_norms, roots, unique)),
+        Clause("frobenius", r"$P_{ij} = c_{ij} / \sum_k c_{ik}$ with $c_{ij} = "
+               r"\lVert W_{ij} \rVert_F$ is the unique row-stochastic choice whose transports have "
+               r"one Frobenius norm along each row; $j, k$ run over the nonzero blocks of the row.",
+               (total_norm, canonical_rows, norm_of_weight, canonical_norms, other_norms, roots,
+                unique)),
         Clause("what_changes", r"Stochasticity and reversibility of $P$, isometry of $T$ and the "
                r"gates depend on the choice.", (stochasticity, reversibility, gates)),
         Clause("what_stays", r"Holonomies do not depend on it up to positive scalars.",
@@ -218,7 +214,8 @@ THEOREM = Theorem(
             by=(Definition(p[i, j], pi[i, i] * (pi2[i, j] + pi2[j, i])), square)),
             "an edge gauge keeps reversibility"),
         Mutant("no_inverse", conjugate, "T_ij -> g_i T_ij g_j", redefine=(Definition(
-            moved[i, j, a, b], Sum(g[i, a, c] * s[i, j, c, e] * g[j, e, b], (c, 1, d), (e, 1, d))),)),
+            moved[i, j, a, b],
+            Sum(g[i, a, c] * s[i, j, c, e] * g[j, e, b], (c, 1, d), (e, 1, d))),)),
         Mutant("orthogonality_is_kept", Step(
             id="moved_isometry", rhs=KroneckerDelta(b, e), because="claimed",
             lhs=Sum(moved[i, j, a, b] * moved[i, j, a, e], (a, 1, d)),

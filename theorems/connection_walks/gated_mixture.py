@@ -125,16 +125,26 @@ three_heads = Witness(
     because="Heads 2 and 3 share their weights and T^1/w_1 is the mean of T^2/w_2 and T^3/w_3.",
 )  # fmt: skip
 
-W_V, W_O, kv, Tg = array("W_V", H_kv, d, d_v), array("W_O", H, d_v, d_o), array("K", H, H_kv), array("T_g", H, d_o, d)
+W_V, W_O, Tg = array("W_V", H_kv, d, d_v), array("W_O", H, d_v, d_o), array("T_g", H, d_o, d)
+kv, kv2 = array("K", H, H_kv), array("K'", H, H_kv)
 shared_values = Sum(kv[h, f] * Sum(x[j, b] * W_V[f, b, c], (b, 1, d)), (f, 1, H_kv))
-grouped = Definition(Tg[h, a, b], Sum(kv[h, f] * W_V[f, b, c] * W_O[h, c, a], (f, 1, H_kv), (c, 1, d_v)))
+
+
+def shared_transport(selection: IndexedBase) -> Definition:
+    """T^h = (W_V^{kv(h)} W_O^h)^T, with kv(h) selected by row h of a 0/1 matrix."""
+    return Definition(
+        Tg[h, a, b],
+        Sum(selection[h, f] * W_V[f, b, c] * W_O[h, c, a], (f, 1, H_kv), (c, 1, d_v)),
+    )
+
+
 grouped_query = Step(
-    id="grouped_query", rhs=heads(Tg), by=(grouped,),
+    id="grouped_query", rhs=heads(Tg), by=(shared_transport(kv),),
     lhs=Sum(A[h, i, j] * shared_values * W_O[h, c, a], (h, 1, H), (j, 1, m), (c, 1, d_v)),
     because="Row h of the 0/1 matrix K selects kv(h), the value head that query head h reads.",
 )
 
-G, V3, K2 = array("G", n, m, H), array("V_3", H, d_o, d), array("K'", H, H_kv)
+G, V3 = array("G", n, m, H), array("V_3", H, d_o, d)
 
 
 def gate_combination(row: Expr, column: Expr) -> Expr:
@@ -145,9 +155,9 @@ THEOREM = Theorem(
     id="CW2",
     title="Multi-head attention is one edge-dependent connection walk",
     clauses=(
-        Clause("gates", r"For head weights $w_h > 0$: $\sum_h \sum_j A^h_{ij} T^h x_j = \sum_j P_{ij} "
-               r"T_{ij} x_j$ with $P = \sum_h w_h A^h$, $P_{ij} g^h_{ij} = w_h A^h_{ij}$ and "
-               r"$T_{ij} = \sum_h g^h_{ij} T^h / w_h$.", (one_walk,)),
+        Clause("gates", r"For head weights $w_h > 0$: $\sum_h \sum_j A^h_{ij} T^h x_j = "
+               r"\sum_j P_{ij} T_{ij} x_j$ with $P = \sum_h w_h A^h$, $P_{ij} g^h_{ij} = "
+               r"w_h A^h_{ij}$ and $T_{ij} = \sum_h g^h_{ij} T^h / w_h$.", (one_walk,)),
         Clause("gates_are_weights", r"On edges $g^h_{ij} \ge 0$ and $\sum_h g^h_{ij} = 1$.",
                (gates_nonnegative, gates_total)),
         Clause("off_support", r"$0 \le w_h A^h_{ij} \le P_{ij}$: where $P_{ij} = 0$ every "
@@ -156,14 +166,14 @@ THEOREM = Theorem(
                (row_sums,)),
         Clause("convex_mixture", r"With $w_h = 1/H$: $T_{ij} = \sum_h g^h_{ij} (H T^h)$, a convex "
                r"mixture of $H T^h$.", (convex, convex_total, uniform_share)),
-        Clause("constancy", r"$T_{ij} = T_{kl}$ iff $(g_{ij} - g_{kl}) V = 0$, where row $h$ of $V$ "
-               r"is $\mathrm{vec}(T^h / w_h)$.", (constant,)),
+        Clause("constancy", r"$T_{ij} = T_{kl}$ iff $(g_{ij} - g_{kl}) V = 0$, where row $h$ of "
+               r"$V$ is $\mathrm{vec}(T^h / w_h)$.", (constant,)),
         Clause("two_heads", r"For $H = 2$: $T_{ij}$ is constant iff the gates are or "
                r"$T^1 / w_1 = T^2 / w_2$.", (two_heads,)),
-        Clause("three_heads", r"For $H = 3$ there are heads with constant $T_{ij}$, gates that are "
-               r"not constant and distinct $T^h / w_h$.", (three_heads,)),
-        Clause("grouped_query", r"With shared value heads $T^h = (W_V^{kv(h)} W_O^h)^\top$ for every "
-               r"head $h$.", (grouped_query,)),
+        Clause("three_heads", r"For $H = 3$ there are heads with constant $T_{ij}$, gates that "
+               r"are not constant and distinct $T^h / w_h$.", (three_heads,)),
+        Clause("grouped_query", r"With shared value heads $T^h = (W_V^{kv(h)} W_O^h)^\top$ for "
+               r"every head $h$.", (grouped_query,)),
     ),
     mutants=(
         Mutant("three_heads_as_two", Iff(
@@ -177,14 +187,14 @@ THEOREM = Theorem(
                "a convex mixture of T^h itself"),
         Mutant("unit_weights_stochastic", Step(
             id="row_sums", lhs=Sum(P[i, j], (j, 1, m)), rhs=Integer(1), because="claimed",
-            by=(head_mean, stochastic_A, Definition(w[h], Integer(1)))), "w_h = 1 is row-stochastic"),
+            by=(head_mean, stochastic_A, Definition(w[h], Integer(1)))),
+            "w_h = 1 is row-stochastic"),
         Mutant("unnormalised_gates", one_walk, "gates w_h A^h_ij",
                redefine=(Definition(g[h, i, j], w[h] * A[h, i, j]),)),
         Mutant("transposed_transport", replace(one_walk, rhs=walk(P, M[i, j, b, a])),
                "T_ij transposed", identify=((d_o, d),)),
-        Mutant("wrong_kv_map", replace(grouped_query, by=(
-            Definition(Tg[h, a, b], Sum(K2[h, f] * W_V[f, b, c] * W_O[h, c, a], (f, 1, H_kv), (c, 1, d_v))),
-        )), "another map from query heads to value heads"),
+        Mutant("wrong_kv_map", replace(grouped_query, by=(shared_transport(kv2),)),
+               "another map from query heads to value heads"),
         Mutant("signed_heads", share, "a share of a sum with signs", drop=(nonnegative_A,)),
     ),
     sources=(

@@ -1,0 +1,85 @@
+"""The appendix is LaTeX that a small installation typesets, with the numbers of the report."""
+
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from paper_checks import appendix
+from paper_checks.report import Report, TheoremRecord
+
+ALLOWED = {"amsmath", "amssymb", "amsthm", "bm", "longtable", "tabularx", "array", "geometry",
+           "hyperref", "inputenc"}  # fmt: skip
+OVERFULL = 10.0  # points that a line may stick out: less than the eye objects to
+
+
+@pytest.fixture(scope="session")
+def source(report: Report) -> str:
+    return appendix.render(report)
+
+
+@pytest.mark.latex
+def test_appendix_is_typeset_without_errors_or_long_lines(
+    source: str, tmp_path: Path, require_tool: Callable[..., str]
+) -> None:
+    pdflatex = require_tool(
+        "pdflatex", why="the appendix is typeset with it", how="the package texlive-latex-base"
+    )
+    (tmp_path / "appendix.tex").write_text(source, encoding="utf-8")
+    for _ in range(2):  # the second run knows the references
+        done = subprocess.run(
+            [pdflatex, "-interaction=nonstopmode", "-halt-on-error", "appendix.tex"],
+            cwd=tmp_path, capture_output=True, text=True, errors="replace", check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout[-3000:]
+    log = (tmp_path / "appendix.log").read_text(encoding="latin-1")
+    assert (tmp_path / "appendix.pdf").stat().st_size > 0
+    assert not re.search(r"LaTeX Warning: .*undefined", log)
+    too_wide = [line for line in re.findall(r"Overfull \\hbox \((.*?)pt", log)
+                if float(line) > OVERFULL]  # fmt: skip
+    assert not too_wide, re.findall(r"Overfull.*\n.*", log)
+
+
+def test_only_packages_of_a_small_installation_are_used(source: str) -> None:
+    used = {
+        name
+        for names in re.findall(r"\\usepackage(?:\[[^]]*\])?\{([^}]*)\}", source)
+        for name in names.split(",")
+    }
+    assert used <= ALLOWED
+
+
+def test_every_theorem_has_its_label_and_every_citation_its_entry(
+    report: Report, source: str
+) -> None:
+    for record in report["theorems"]:
+        assert rf"\label{{thm:{record['id']}}}" in source
+    cited = set(re.findall(r"\\cite\{([^}]*)\}", source))
+    assert cited <= set(re.findall(r"\\bibitem\{([^}]*)\}", source))
+    assert {"attention-geometry", "riemannian-attention", "attention-pairings"} <= cited
+    assert "identifier as listed in an index" in source
+
+
+def test_numbers_are_those_of_the_report(
+    report: Report, record_of: Callable[..., TheoremRecord]
+) -> None:
+    record = {**record_of("CW1"), "instances": 987654, "max_residual_over_bound": 0.0625}
+    text = appendix.render({**report, "theorems": [record]})  # pyright: ignore[reportArgumentType]
+    assert "987654" in text
+    assert "0.0625" in text
+    assert "FAILED" not in text
+
+
+def test_a_failure_is_shown(report: Report, record_of: Callable[..., TheoremRecord]) -> None:
+    record = record_of("CW1", ok=False)
+    text = appendix.render({**report, "theorems": [record], "ok": False})
+    assert r"\textbf{FAILED}" in text
+    assert "planted" in text
+
+
+def test_sources_are_listed_once(report: Report, source: str) -> None:
+    entries = re.findall(r"\\bibitem\{.*?\} (.*)", source)
+    assert len(entries) == len(set(entries))
+    assert len(appendix.bibliography(report)) >= len(entries)

@@ -1,0 +1,277 @@
+"""The checker against direct evaluation: random sums, rules that random exact arrays satisfy.
+
+Valid rearrangements must be accepted, perturbed ones must be judged as their values on exact
+arrays say, and the same fuzz must notice every bug planted in the checker.
+"""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Callable, Iterable
+from functools import cache
+from itertools import count, product
+from math import prod
+from random import Random
+from typing import Any
+
+import pytest
+from flint import fmpq, fmpq_mat
+from sympy import Add, Expr, Indexed, IndexedBase, KroneckerDelta, Mul, Pow, Rational, Sum, Symbol
+
+import theorems.derive
+import theorems.sums
+from theorems.assumptions import right_inverse, signed, sums_to_one
+from theorems.derive import Failed, derive
+from theorems.exact import Draw, SmallIntegers, evaluate
+from theorems.statement import Assumption, Definition, Step, array, symbols_of
+from theorems.sums import Refused, Undecided
+
+n, m = symbols_of("n m")
+i, j, k = symbols_of("i j k")
+P, A, x, u, v = array("P", n, m), array("A", n, m), array("x", m), array("u", n), array("v", n)
+w, q, y = array("w", n), array("q", n), array("y", n)
+X, R = array("X", n, n), array("R", n, n)
+B, T, B2, T2 = (array(name, n, m) for name in ("B", "T", "B'", "T'"))
+blocks = Assumption("blocks", "B' T' = B T", ((B2[i, j] * T2[i, j], B[i, j] * T[i, j]),))
+output = Definition(y[i], Sum(A[i, j] * x[j], (j, 1, m)))
+positive = signed(w, ">0")
+RULES = (
+    Definition(q[i], u[i], over=w[i], support=positive), output, sums_to_one(P),
+    right_inverse(X, R), blocks, positive,
+)  # fmt: skip
+ARRAYS = (P, A, x, u, v, w, q, y, X, R, B, T, B2, T2)
+FREE = {i: n, j: m, k: n}
+ANCHOR = u[i] * x[j] * v[k]  # every free index occurs, so every delta has a range
+SIZES = ({n: 2, m: 3}, {n: 3, m: 2})
+Scope = dict[Symbol, Expr]
+fresh = (Symbol(f"f{number}", integer=True, positive=True) for number in count())
+
+
+@cache
+def arrays(size: int) -> dict[str, dict[tuple[int, ...], fmpq]]:
+    """Random rational arrays of the given entry of SIZES that satisfy every rule."""
+    rng, sizes = Random(size), SIZES[size]
+
+    def cells(base: IndexedBase) -> Iterable[tuple[int, ...]]:
+        return product(*(range(1, sizes[s] + 1) for s in base.shape))
+
+    of = {
+        str(base): {cell: fmpq(rng.randint(1, 99), rng.randint(1, 99)) for cell in cells(base)}
+        for base in ARRAYS
+    }
+    rows, columns = range(1, sizes[n] + 1), range(1, sizes[m] + 1)
+    for r in rows:
+        of["P"][r, 1] = 1 - sum((of["P"][r, c] for c in columns[1:]), fmpq(0))
+        of["q"][r,] = of["u"][r,] / of["w"][r,]
+        of["y"][r,] = sum((of["A"][r, c] * of["x"][c,] for c in columns), fmpq(0))
+        for c in columns:
+            of["T'"][r, c] = of["B"][r, c] * of["T"][r, c] / of["B'"][r, c]
+    inverse = fmpq_mat([[of["X"][r, c] for c in rows] for r in rows]).inv()
+    of["R"] = {(r, c): inverse[r - 1, c - 1] for r in rows for c in rows}
+    return of
+
+
+def value(expr: Expr, of: dict, env: dict[Symbol, int]) -> Any:
+    """The expression as mathematics reads it, by the book."""
+    match expr:
+        case Rational():
+            return fmpq(int(expr.p), int(expr.q))
+        case Symbol():
+            return env[expr]
+        case Indexed():
+            return of[str(expr.base.label)][tuple(env[index] for index in expr.indices)]
+        case KroneckerDelta(args=(a, b)):
+            return int(env[a] == env[b])
+        case Pow(base=base, exp=exponent):
+            return value(base, of, env) ** int(exponent)
+        case Sum():
+            return total(expr.function, expr.limits, of, env)
+        case Add() | Mul():
+            parts = [value(part, of, env) for part in expr.args]
+            return sum(parts) if isinstance(expr, Add) else prod(parts)
+    raise TypeError(f"{expr} is no sum of products")
+
+
+def total(function: Expr, limits: tuple, of: dict, env: dict[Symbol, int]) -> Any:
+    """The sum over the last of the limits, which is the outermost, of the sum over the others."""
+    if not limits:
+        return value(function, of, env)
+    *inner, (index, _, size) = limits
+    return sum(
+        total(function, tuple(inner), of, {**env, index: at}) for at in range(1, env[size] + 1)
+    )
+
+
+def disagreement(lhs: Expr, rhs: Expr) -> str:
+    """Where two expressions differ on the exact arrays, or nothing."""
+    for number, sizes in enumerate(SIZES):
+        for places in product(*(range(1, sizes[size] + 1) for size in FREE.values())):
+            env = {**sizes, **dict(zip(FREE, places, strict=True))}
+            left, right = (value(side, arrays(number), env) for side in (lhs, rhs))
+            if left != right:
+                return f"{left} != {right} at {env}"
+    return ""
+
+
+def entry(base: IndexedBase, scope: Scope, rng: Random) -> Expr:
+    """An entry of the array at random indices in scope."""
+    return base[tuple(rng.choice([s for s in scope if scope[s] == size]) for size in base.shape)]
+
+
+def expression(depth: int, scope: Scope, rng: Random) -> Expr:
+    """A random sum of products; names of bound indices repeat and shadow free ones."""
+    kind = rng.choice(("add", "mul", "sum", "sum", "pow") if depth else ("entry", "entry", "delta"))
+    if kind in ("add", "mul"):
+        parts = [expression(depth - 1, scope, rng) for _ in range(2)]
+        return Add(parts[0], rng.choice((1, -1, 2, Rational(-1, 2))) * parts[1]) if (
+            kind == "add") else Mul(*parts)  # fmt: skip
+    if kind == "sum":
+        index, size = rng.choice([(i, n), (j, m), (k, n), *[(Symbol("l", integer=True), n)]])
+        return Sum(expression(depth - 1, {**scope, index: size}, rng), (index, 1, size))
+    if kind == "pow":
+        return expression(depth - 1, scope, rng) ** rng.choice((1, 2))
+    if kind == "delta":
+        size = rng.choice((n, m))
+        a, b = (rng.choice([s for s in scope if scope[s] == size]) for _ in range(2))
+        return KroneckerDelta(a, b) * entry(rng.choice(ARRAYS), scope, rng)
+    return entry(rng.choice(ARRAYS), scope, rng)
+
+
+def rebuilt(expr: Expr, scope: Scope, change: Callable[[Expr, Scope], Expr]) -> Expr:
+    """The expression with every part changed, innermost first."""
+    if isinstance(expr, Sum):
+        inner = {**scope, **{index: size for index, _, size in reversed(expr.limits)}}
+        expr = Sum(rebuilt(expr.function, inner, change), *expr.limits)
+    elif isinstance(expr, Add | Mul):
+        expr = expr.func(*(rebuilt(part, scope, change) for part in expr.args))
+    elif isinstance(expr, Pow):
+        expr = rebuilt(expr.base, scope, change) ** expr.exp
+    return change(expr, scope)
+
+
+def renamed(expr: Expr, old: Symbol, new: Symbol) -> Expr:
+    """The expression with a free index renamed to one that occurs nowhere."""
+    if isinstance(expr, Sum):
+        if old in [limit[0] for limit in expr.limits]:
+            return expr
+        return Sum(renamed(expr.function, old, new), *expr.limits)
+    if isinstance(expr, Indexed):
+        return expr.base[tuple(new if index == old else index for index in expr.indices)]
+    if expr == old or not expr.args:
+        return new if expr == old else expr
+    return expr.func(*(renamed(part, old, new) for part in expr.args))
+
+
+def apart(expr: Sum) -> tuple[Expr, list]:
+    """Body and limits with all bound indices renamed to new ones."""
+    body, limits = expr.function, []
+    for index, low, size in expr.limits:
+        limits.append((new := next(fresh), low, size))
+        body = renamed(body, index, new)
+    return body, limits
+
+
+def equal(rng: Random) -> Callable[[Expr, Scope], Expr]:
+    """A change of one part that keeps its value on all arrays that satisfy the rules."""
+
+    def change(expr: Expr, scope: Scope) -> Expr:
+        a, b, c = next(fresh), next(fresh), next(fresh)
+        rows = [index for index in scope if scope[index] == n]
+        if isinstance(expr, Sum):
+            body, limits = apart(expr)
+            rng.shuffle(limits)
+            parts = Add.make_args(body) if rng.random() < 0.5 else (body,)
+            return Add(*(Sum(part, *limits) for part in parts))
+        if isinstance(expr, Mul) and rng.random() < 0.5:
+            factors = list(expr.args)
+            for factor in [f for f in factors if isinstance(f, Add | Sum)][:1]:
+                factors.remove(factor)
+                if isinstance(factor, Add):
+                    return Add(*(Mul(*factors, part) for part in factor.args))
+                body, limits = apart(factor)
+                return Sum(Mul(*factors, body), *limits)
+        if isinstance(expr, Indexed) and rng.random() < 0.4:
+            base, indices = expr.base, list(expr.indices)
+            if base == u and rng.random() < 0.5:
+                return w[indices[0]] * q[indices[0]]
+            if base == y:
+                return Sum(A[indices[0], a] * x[a], (a, 1, m))
+            at = rng.randrange(len(indices))
+            old, size, indices[at] = indices[at], base.shape[at], a
+            if size == n and rng.random() < 0.5:
+                left, right = rng.choice(((X, R), (R, X)))
+                return Sum(left[old, c] * right[c, a] * base[tuple(indices)], (c, 1, n), (a, 1, n))
+            return Sum(KroneckerDelta(old, a) * base[tuple(indices)], (a, 1, size))
+        if isinstance(expr, Mul) and rng.random() < 0.2:
+            return expr * Sum(P[rng.choice(rows), b], (b, 1, m))
+        if isinstance(expr, Mul) and (pair := [f for f in expr.args if getattr(f, "base", 0) == T]):
+            index = pair[0].indices
+            if B[index] in expr.args:
+                rest = [f for f in expr.args if f not in (pair[0], B[index])]
+                return Mul(B2[index], T2[index], *rest)
+        return expr
+
+    return change
+
+
+def other(rng: Random, target: int) -> Callable[[Expr, Scope], Expr]:
+    """A change of the target-th part that usually changes the value: the errors people make."""
+    seen = count()
+
+    def change(expr: Expr, scope: Scope) -> Expr:
+        if next(seen) != target:
+            return expr
+        if isinstance(expr, Add):
+            kept = list(expr.args)
+            dropped = kept.pop(rng.randrange(len(kept)))
+            return Add(*kept) if rng.random() < 0.5 else Add(*kept, -dropped)
+        if isinstance(expr, KroneckerDelta) or (isinstance(expr, Rational) and expr):
+            return Rational(1) if isinstance(expr, KroneckerDelta) else expr + 1
+        if isinstance(expr, Indexed) and rng.random() < 0.8:
+            if expr.base in (X, R) and rng.random() < 0.5:
+                return expr.base[expr.indices[::-1]]
+            return entry(expr.base, scope, rng)
+        return rng.choice((-expr, 2 * expr, expr**2))
+
+    return change
+
+
+def verdict(lhs: Expr, rhs: Expr) -> bool | None:
+    """Whether the checker accepts lhs = rhs; None if it says that it cannot tell."""
+    try:
+        derive(Step(id="random", lhs=lhs + ANCHOR, rhs=rhs + ANCHOR, because="", by=RULES))
+    except Failed:
+        return False
+    except Undecided:
+        return None
+    return True
+
+
+def fuzz(cases: int, seed: int = 0) -> dict[str, int]:
+    """Counts of what was decided; AssertionError at the first wrong decision."""
+    rng, decided = Random(seed), dict.fromkeys(("accepted", "rejected", "undecided"), 0)
+    for _ in range(cases):
+        lhs = expression(rng.choice((2, 3)), FREE, rng)
+        rhs = rebuilt(rebuilt(lhs, FREE, equal(rng)), FREE, equal(rng))
+        wrong = rebuilt(rhs, FREE, other(rng, rng.randrange(6)))
+        assert not (gap := disagreement(lhs, rhs)), f"the fuzz is wrong: {lhs} | {rhs}: {gap}"
+        for side in (rhs, wrong):
+            if side == lhs:
+                continue
+            gap, accepted = disagreement(lhs, side), verdict(lhs, side)
+            shown = f"{lhs}  =  {side}"
+            assert not (gap and accepted), f"unsound: derived {shown}, but {gap}"
+            assert gap or accepted is not False, f"incomplete: not derived {shown}"
+            decided["undecided" if accepted is None else "accepted" if accepted else "rejected"] += 1
+    for foreign in (KroneckerDelta(i, j), Sum(KroneckerDelta(i, k), (k, 1, m)), u[j], A[i, i]):
+        with pytest.raises(Refused, match="range"):
+            derive(Step(id="ranges", lhs=foreign + ANCHOR, rhs=2 * ANCHOR, because="", by=RULES))
+    return decided
+
+
+def test_random_sums_are_judged_as_their_values_say() -> None:
+    decided = fuzz(400)
+    assert decided["accepted"] >= 250, decided
+    assert decided["rejected"] >= 200, decided
+    assert decided["undecided"] <= 20, decided

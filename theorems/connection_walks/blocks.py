@@ -1,0 +1,85 @@
+"""Hypotheses on the transports and blocks P_ij T_ij of connection walks."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from sympy import IndexedBase, KroneckerDelta, Sum
+
+from theorems.constructions import Rows, invertible, reflection, times, unit_vector
+from theorems.exact import Draw, Rejected
+from theorems.statement import Assumption, symbols_of
+
+i, j, a, b, c, e = symbols_of("i j a b c e")
+
+
+def same_blocks(P: IndexedBase, T: IndexedBase, P2: IndexedBase, T2: IndexedBase) -> Assumption:
+    """P2_ij T2_ij = P_ij T_ij on every edge."""
+
+    def impose(draw: Draw) -> None:
+        for cell in draw.cells(P2):
+            weight, other = (draw.get(str(array), cell) for array in (P, P2))
+            for place in product(*(range(1, size + 1) for size in draw.shape(T)[2:])):
+                block = weight * draw.get(str(T), (*cell, *place))
+                if draw.source.is_zero(other) and not draw.source.is_zero(block):
+                    raise Rejected(f"{P2} vanishes on a block that is not zero")
+                if not draw.source.is_zero(other):
+                    draw.put(T2, (*cell, *place), block * draw.source.inverse(other))
+
+    rule = (P2[i, j] * T2[i, j, a, b], P[i, j] * T[i, j, a, b])
+    text = f"${P2}_{{ij}} {T2}_{{ij}} = {P}_{{ij}} {T}_{{ij}}$"
+    return Assumption(f"{P2} {T2} = {P} {T}", text, (rule,), impose)
+
+
+def frobenius_norm(norm: IndexedBase, block: IndexedBase) -> Assumption:
+    """The Frobenius norm of block_ij is norm_ij, or norm_i along the whole row i."""
+    rows, columns = block.shape[2:]
+    axes = len(norm.shape)
+
+    def impose(draw: Draw) -> None:
+        places = list(product(*(range(1, size + 1) for size in draw.shape(block)[2:])))
+        for cell in draw.cells(block, 2):
+            vector = unit_vector(draw, len(places))
+            for place, coordinate in zip(places, vector, strict=True):
+                draw.put(block, (*cell, *place), draw.get(str(norm), cell[:axes]) * coordinate)
+
+    square = Sum(block[i, j, a, b] ** 2, (a, 1, rows), (b, 1, columns))
+    subscript = "ij"[:axes]
+    text = f"${norm}_{{{subscript}}} = \\lVert {block}_{{ij}} \\rVert_F$"
+    rule = (square, norm[(i, j)[:axes]] ** 2)
+    return Assumption(f"{norm} is the norm of {block}", text, (rule,), impose)
+
+
+def isometry(T: IndexedBase, G: IndexedBase) -> Assumption:
+    """T_ij^T G_i T_ij = G_j, with metrics G_i."""
+    d = G.shape[-1]
+
+    def impose(draw: Draw) -> None:
+        n, size = draw.shape(G)[:2]
+        frames = [invertible(draw, size) for _ in range(n)]
+        for k, (frame, _) in enumerate(frames, start=1):
+            _put(draw, G, (k,), times([list(row) for row in zip(*frame, strict=True)], frame))
+        for r, s in draw.cells(T, 2):
+            rotation = reflection(draw, size)
+            _put(draw, T, (r, s), times(times(frames[r - 1][1], rotation), frames[s - 1][0]))
+
+    pullback = Sum(T[i, j, a, b] * G[i, a, c] * T[i, j, c, e], (a, 1, d), (c, 1, d))
+    text = f"${T}_{{ij}}^\\top {G}_i {T}_{{ij}} = {G}_j$"
+    return Assumption(f"{T} is isometric for {G}", text, ((pullback, G[j, b, e]),), impose)
+
+
+def orthogonal(T: IndexedBase) -> Assumption:
+    """T_ij^T T_ij = I on every edge."""
+
+    def impose(draw: Draw) -> None:
+        for cell in draw.cells(T, 2):
+            _put(draw, T, cell, reflection(draw, draw.shape(T)[-1]))
+
+    rule = (Sum(T[i, j, a, b] * T[i, j, a, c], (a, 1, T.shape[-1])), KroneckerDelta(b, c))
+    return Assumption(f"{T} is orthogonal", f"${T}_{{ij}}^\\top {T}_{{ij}} = I$", (rule,), impose)
+
+
+def _put(draw: Draw, array: IndexedBase, cell: tuple[int, ...], rows: Rows) -> None:
+    for (r, row) in enumerate(rows, start=1):
+        for column, value in enumerate(row, start=1):
+            draw.put(array, (*cell, r, column), value)
