@@ -102,7 +102,7 @@ class RankBound(Rule):
 class Witness(Rule):
     """Exact witness: arrays that satisfy `by`, every equation of `holds` and none of `fails`."""
 
-    values: Mapping[str, Any]
+    values: Mapping[IndexedBase, Any]
     holds: tuple[Equation, ...] = ()
     fails: tuple[Equation, ...] = ()
 

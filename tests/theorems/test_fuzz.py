@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import inspect
 import textwrap
-from collections.abc import Callable, Iterable
-from functools import cache
-from itertools import count, product
-from math import prod
+from collections.abc import Callable
+from functools import cache, reduce
+from itertools import count
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
-from flint import fmpq, fmpq_mat
+from flint import nmod_mat
 from sympy import Add, Expr, Indexed, IndexedBase, KroneckerDelta, Mul, Pow, Rational, Sum, Symbol
 
 import theorems.derive
@@ -44,73 +44,73 @@ ARRAYS = (P, A, x, u, v, w, q, y, X, R, B, T, B2, T2)
 FREE = {i: n, j: m, k: n}
 ANCHOR = u[i] * x[j] * v[k]  # every free index occurs, so every delta has a range
 SIZES = ({n: 2, m: 3}, {n: 3, m: 2})
+PRIME = 2**31 - 1
 Scope = dict[Symbol, Expr]
 fresh = (Symbol(f"f{number}", integer=True, positive=True) for number in count())
 
 
 @cache
-def arrays(size: int) -> dict[str, dict[tuple[int, ...], fmpq]]:
-    """Random rational arrays of the given entry of SIZES that satisfy every rule."""
-    rng, sizes = Random(size), SIZES[size]
-
-    def cells(base: IndexedBase) -> Iterable[tuple[int, ...]]:
-        return product(*(range(1, sizes[s] + 1) for s in base.shape))
-
-    of = {
-        str(base): {cell: fmpq(rng.randint(1, 99), rng.randint(1, 99)) for cell in cells(base)}
-        for base in ARRAYS
-    }
-    rows, columns = range(1, sizes[n] + 1), range(1, sizes[m] + 1)
-    for r in rows:
-        of["P"][r, 1] = 1 - sum((of["P"][r, c] for c in columns[1:]), fmpq(0))
-        of["q"][r,] = of["u"][r,] / of["w"][r,]
-        of["y"][r,] = sum((of["A"][r, c] * of["x"][c,] for c in columns), fmpq(0))
-        for c in columns:
-            of["T'"][r, c] = of["B"][r, c] * of["T"][r, c] / of["B'"][r, c]
-    inverse = fmpq_mat([[of["X"][r, c] for c in rows] for r in rows]).inv()
-    of["R"] = {(r, c): inverse[r - 1, c - 1] for r in rows for c in rows}
+def arrays(number: int) -> dict[str, np.ndarray]:
+    """Arrays over F_p of sizes SIZES[number], random but for satisfying every rule."""
+    rng, sizes = np.random.default_rng(number), SIZES[number]
+    of = {str(base): rng.integers(1, PRIME, [sizes[size] for size in base.shape])
+          for base in ARRAYS}  # fmt: skip
+    of["P"][:, 0] = (1 - of["P"][:, 1:].sum(axis=1)) % PRIME
+    of["q"] = of["u"] * inverse(of["w"]) % PRIME
+    of["y"] = (of["A"] * of["x"] % PRIME).sum(axis=1) % PRIME
+    of["T'"] = of["B"] * of["T"] % PRIME * inverse(of["B'"]) % PRIME
+    exact = nmod_mat(sizes[n], sizes[n], of["X"].ravel().tolist(), PRIME).inv()
+    of["R"] = np.array([[int(element) for element in row] for row in exact.tolist()])
     return of
 
 
-def value(expr: Expr, of: dict, env: dict[Symbol, int]) -> Any:
-    """The expression as mathematics reads it, by the book."""
+def inverse(entries: np.ndarray) -> np.ndarray:
+    """The reciprocals in F_p."""
+    return np.vectorize(lambda element: pow(int(element), -1, PRIME))(entries)
+
+
+def value(expr: Expr, number: int, axes: tuple[tuple[Symbol, Expr], ...]) -> np.ndarray:
+    """The expression as mathematics reads it, over F_p, one axis an index in scope with its range.
+
+    Of axes with one index the last, which is the innermost, is meant.
+    """
+
+    def at(index: Symbol) -> np.ndarray:
+        place = max(axis for axis, (name, _) in enumerate(axes) if name == index)
+        return np.arange(SIZES[number][axes[place][1]]).reshape(
+            [-1 if axis == place else 1 for axis in range(len(axes))])  # fmt: skip
+
     match expr:
-        case Rational():
-            return fmpq(int(expr.p), int(expr.q))
+        case Rational(p=over, q=under):
+            return np.full([1] * len(axes), int(over) * pow(int(under), -1, PRIME) % PRIME)
         case Symbol():
-            return env[expr]
-        case Indexed():
-            return of[str(expr.base.label)][tuple(env[index] for index in expr.indices)]
+            return np.full([1] * len(axes), SIZES[number][expr])
+        case Indexed(base=base, indices=indices):
+            return arrays(number)[str(base.label)][tuple(at(index) for index in indices)]
         case KroneckerDelta(args=(a, b)):
-            return int(env[a] == env[b])
+            return (at(a) == at(b)).astype(np.int64)
         case Pow(base=base, exp=exponent):
-            return value(base, of, env) ** int(exponent)
-        case Sum():
-            return total(expr.function, expr.limits, of, env)
-        case Add() | Mul():
-            parts = [value(part, of, env) for part in expr.args]
-            return sum(parts) if isinstance(expr, Add) else prod(parts)
+            root = value(base, number, axes)
+            return reduce(lambda a, b: a * b % PRIME, [root] * int(exponent))
+        case Sum(function=function, limits=limits):
+            body = value(function, number, axes + tuple((s, size) for s, _, size in limits[::-1]))
+            for _, _, size in limits:
+                body = body.sum(axis=-1) * (SIZES[number][size] if body.shape[-1] == 1 else 1)
+            return body % PRIME
+        case Add(args=args):
+            return sum(value(part, number, axes) for part in args) % PRIME
+        case Mul(args=args):
+            return reduce(lambda a, b: a * b % PRIME, [value(f, number, axes) for f in args])
     raise TypeError(f"{expr} is no sum of products")
-
-
-def total(function: Expr, limits: tuple, of: dict, env: dict[Symbol, int]) -> Any:
-    """The sum over the last of the limits, which is the outermost, of the sum over the others."""
-    if not limits:
-        return value(function, of, env)
-    *inner, (index, _, size) = limits
-    return sum(
-        total(function, tuple(inner), of, {**env, index: at}) for at in range(1, env[size] + 1)
-    )
 
 
 def disagreement(lhs: Expr, rhs: Expr) -> str:
     """Where two expressions differ on the exact arrays, or nothing."""
     for number, sizes in enumerate(SIZES):
-        for places in product(*(range(1, sizes[size] + 1) for size in FREE.values())):
-            env = {**sizes, **dict(zip(FREE, places, strict=True))}
-            left, right = (value(side, arrays(number), env) for side in (lhs, rhs))
-            if left != right:
-                return f"{left} != {right} at {env}"
+        axes = tuple(FREE.items())
+        gap = (value(lhs, number, axes) - value(rhs, number, axes)) % PRIME
+        if gap.any():
+            return f"the sides differ by {gap[gap != 0][0]} at sizes {sizes} in F_{PRIME}"
     return ""
 
 
