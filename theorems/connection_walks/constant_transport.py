@@ -149,7 +149,8 @@ shifts = RankBound(
 )
 attained = Step(
     id="attained", lhs=L[i, l] - mu[i], rhs=LC[i, l], by=(centred, row_mean),
-    because="At u = minus the row means the shifted matrix is the centred one: the bound is met.",
+    because="At u = minus the row means the shifted matrix is the centred one; a matrix of rank r "
+    "is a product with inner width r, so the bound is met.",
 )
 width = RankBound(
     id="width", small=(QC[i, l], (i, n), (l, m)), large=(Qk[i, q], (i, n), (q, w)),
@@ -247,7 +248,7 @@ THEOREM = Theorem(
                large=(T[a, b], (a, d_o), (b, d)), before=None), "rank W_V is needed"),
     ),
     sources=(
-        "From Self-Attention to Connection Laplacian, arXiv:2607.10677",
+        "From Self-Attention to Connection Laplacian: A Unified Operator View of Transformers",
         "A. Singer, H.-T. Wu, Vector diffusion maps and the connection Laplacian, CPAM 2012",
     ),
 )

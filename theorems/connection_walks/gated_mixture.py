@@ -96,6 +96,10 @@ convex = Step(
     rhs=walk(Pu, Sum(gu[h, i, j] * H * T[h, a, b], (h, 1, H))),
     because="With w_h = 1/H the transports T^h / w_h are H T^h.",
 )
+factor_H = Step(
+    id="factor_H", lhs=H * walk(Pu, Sum(gu[h, i, j] * T[h, a, b], (h, 1, H))), rhs=heads(),
+    by=(uniform_gate, uniform), because="The mixture of the T^h themselves is short by exactly H.",
+)
 convex_total = Step(
     id="convex_total", lhs=Pu[i, j] * Sum(gu[h, i, j], (h, 1, H)), rhs=Pu[i, j],
     by=(uniform_gate, uniform_mean), because="The gates of the head mean sum to 1 on edges.",
@@ -165,7 +169,8 @@ THEOREM = Theorem(
         Clause("row_sums", r"For row-stochastic $A^h$: $P$ is row-stochastic iff $\sum_h w_h = 1$.",
                (row_sums,)),
         Clause("convex_mixture", r"With $w_h = 1/H$: $T_{ij} = \sum_h g^h_{ij} (H T^h)$, a convex "
-               r"mixture of $H T^h$.", (convex, convex_total, uniform_share)),
+               r"mixture of $H T^h$; that of $T^h$ itself is off by exactly $H$.",
+               (convex, factor_H, convex_total, uniform_share)),
         Clause("constancy", r"$T_{ij} = T_{kl}$ iff $(g_{ij} - g_{kl}) V = 0$, where row $h$ of "
                r"$V$ is $\mathrm{vec}(T^h / w_h)$.", (constant,)),
         Clause("two_heads", r"For $H = 2$: $T_{ij}$ is constant iff the gates are or "
@@ -198,7 +203,7 @@ THEOREM = Theorem(
         Mutant("signed_heads", share, "a share of a sum with signs", drop=(nonnegative_A,)),
     ),
     sources=(
-        "From Self-Attention to Connection Laplacian, arXiv:2607.10677",
+        "From Self-Attention to Connection Laplacian: A Unified Operator View of Transformers",
         "J. Ainslie et al., GQA: training generalized multi-query transformer models, EMNLP 2023",
     ),
 )
