@@ -25,10 +25,10 @@ def sums_to_one(array: IndexedBase) -> Assumption:
     index, last = _indices(len(array.shape)), array.shape[-1]
 
     def impose(draw: Draw) -> None:
+        sign = draw.signs.get(str(array))
         for cell in draw.cells(array, len(array.shape) - 1):
-            row = [draw.fresh(array) for _ in range(draw.shape(array)[-1])]
-            signed = draw.signs.get(str(array)) in (">0", ">=0")
-            if signed and not isinstance(draw.source, Generators):
+            row = [draw.source.fresh(sign) for _ in range(draw.shape(array)[-1])]
+            if sign in (">0", ">=0") and not isinstance(draw.source, Generators):
                 row = [value * draw.source.inverse(sum(row)) for value in row]
             else:
                 row[-1] = 1 - sum(row[:-1])
@@ -41,9 +41,8 @@ def sums_to_one(array: IndexedBase) -> Assumption:
 
 def right_inverse(array: IndexedBase, inverse: IndexedBase) -> Assumption:
     """array @ inverse = I over the last two axes, and inverse @ array = I where they are square."""
-    *lead, i, j = _indices(len(array.shape))
-    k = symbols("l1", integer=True, positive=True)
-    (rows, columns), lead = array.shape[-2:], tuple(lead)
+    *lead, i, j, k = _indices(len(array.shape) + 1)
+    rows, columns = array.shape[-2:]
     pairs = [(array, inverse), (inverse, array)][: 1 + (rows == columns)]
     products = [Sum(A[*lead, i, j] * B[*lead, j, k], (j, 1, columns)) for A, B in pairs]
     rules = tuple((product, KroneckerDelta(i, k)) for product in products)

@@ -1,12 +1,12 @@
 """The trusted checker of derivations: what a rule claims, what it may use, whether it follows."""
 
-from sympy import Expr, Integer
+from sympy import Expr, Indexed, Integer
 
 from theorems.instances import witness_faults
 from theorems.statement import Assumption, Bound, Cited, Definition, Equation, Iff, RankBound, Rule
 from theorems.statement import Step, Witness
 from theorems.sums import NormalForm, Refused, free_indices, normal_form, subtract
-from theorems.world import TRUE, World, identity, sign_of
+from theorems.world import TRUE, World, identity, is_general, sign_of
 
 
 class Failed(ValueError):
@@ -23,6 +23,8 @@ def equations(rule: Rule, world: World) -> list[Equation]:
         match item:
             case Assumption():
                 found += item.rules
+            case Definition(entry=Indexed()) if not is_general(item.entry):
+                raise Refused(f"{item.entry} does not define {item.id} throughout")
             case Definition(over=Integer(p=1)):
                 found.append((item.entry, item.value))
             case Definition():
@@ -60,16 +62,16 @@ def derive(rule: Rule, world: World = TRUE) -> None:
     if lhs == rhs or (isinstance(rule, Iff) and rule.left == rule.right):
         raise Refused(f"{rule.id}: both sides are the same expression")
     rules, names = equations(rule, world), world.names()
-    indices = set(free_indices(lhs, rhs, identify=names))
+    ranges = free_indices(lhs, rhs, identify=names)
     if isinstance(rule, RankBound):
         matrices = [m for m in (rule.small, rule.large, rule.before, rule.after) if m is not None]
-        indices |= {index for _, *axes in matrices for index, _ in axes}
+        indices = {*ranges, *(index for _, *axes in matrices for index, _ in axes)}
         for entry, (row, _), (column, _) in matrices:
             if not entry.free_symbols & indices <= {row, column}:
                 raise Refused(f"{rule.id}: {entry} is not the entry of one matrix")
 
     def form(expr: Expr) -> NormalForm:
-        return normal_form(expr, rules, names)
+        return normal_form(expr, rules, names, ranges)
 
     if difference := subtract(form(lhs), form(rhs)):
         raise Failed(f"{rule.id}: the sides differ by {_show(difference)}")

@@ -15,18 +15,15 @@ from random import Random
 from typing import Any
 
 from flint import Ordering, fmpq, fmpq_mat, fmpq_mpoly, fmpq_mpoly_ctx
-from sympy import Add, Expr, Indexed, IndexedBase, KroneckerDelta, Mul, Pow, Rational, Sum
-from sympy import Symbol
+from sympy import Add, Expr, Indexed, IndexedBase, KroneckerDelta, Mul, Pow, Rational, Sum, Symbol
 
 from theorems.statement import Assumption, Definition
 
 Value = Any
 Environment = dict[Symbol, int]
 LARGEST = 36  # product of the sizes of a small instance
-CHOICES = {
-    None: (-2, -1, -1, 0, 0, 1, 1, 2, 3), "!=0": (-2, -1, -1, 1, 1, 2, 3),
-    ">=0": (0, 0, 1, 1, 2, 3), ">0": (1, 1, 2, 3),
-}  # fmt: skip
+CHOICES = {None: (-2, -1, -1, 0, 0, 1, 1, 2, 3), "!=0": (-2, -1, -1, 1, 1, 2, 3),
+           ">=0": (0, 0, 1, 1, 2, 3), ">0": (1, 1, 2, 3)}  # fmt: skip
 
 
 class Rejected(ValueError):
@@ -146,9 +143,6 @@ class Draw:
     def cells(self, array: IndexedBase, axes: int | None = None) -> Iterator[tuple[int, ...]]:
         """All 1-based index tuples of the array, or of its first `axes` axes."""
         return product(*(range(1, size + 1) for size in self.shape(array)[:axes]))
-
-    def fresh(self, array: IndexedBase) -> Value:
-        return self.source.fresh(self.signs.get(str(array.label)))
 
     def get(self, name: str, index: tuple[int, ...]) -> Value:
         if (key := (name, index)) not in self.entries:

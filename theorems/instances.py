@@ -2,15 +2,13 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from itertools import product
 from operator import le, lt, ne
 from random import Random
 from typing import Any
 
 from flint import fmpq
-from sympy import Symbol
-
 from theorems.exact import Draw, Environment, Generators, LargeRationals, Nothing, Rejected
 from theorems.exact import SmallIntegers, Value, evaluate, rank
 from theorems.statement import Assumption, Bound, Definition, Equation, Iff, Matrix, RankBound
@@ -24,7 +22,7 @@ QUOTIENTS = 9  # of a symbolic instance; with more it is checked on 63-bit ratio
 
 def failures(sides: Equation, draw: Draw, holds: Callable[[Value, Value], bool]) -> Iterator[str]:
     """Where a relation between two sides fails on an exact instance, and by which values."""
-    ranges = _ranges(sides, tuple(draw.names.items()))
+    ranges = free_indices(*sides, identify=tuple(draw.names.items()))
     for choice in product(*(range(1, draw.size(size) + 1) for size in ranges.values())):
         environment: Environment = dict(zip(ranges, choice, strict=True))
         left, right = (evaluate(side, draw, environment) for side in sides)
@@ -35,11 +33,6 @@ def failures(sides: Equation, draw: Draw, holds: Callable[[Value, Value], bool])
 def difference(equation: Equation, draw: Draw) -> str | None:
     """Where an equation fails on an exact instance, or None."""
     return next(failures(equation, draw, lambda a, b: draw.source.is_zero(a - b)), None)
-
-
-@cache
-def _ranges(sides: Equation, names: tuple[tuple[str, str], ...]) -> dict[Symbol, str]:
-    return free_indices(*sides, identify=dict(names))
 
 
 def broken(assumption: Assumption, draw: Draw) -> str | None:
@@ -118,7 +111,7 @@ def search(rule: Rule, world: World, rng: Random, tries: int) -> Search:
     valid, given = 0, world.given(rule)
     for _ in range(tries):
         try:
-            draw = Draw(SmallIntegers(rng), given, names=world.names())
+            draw = Draw(SmallIntegers(rng), given, names=dict(world.names()))
             message = violation(rule, draw)
             if any(broken(assumption, draw) for assumption in draw.assumptions):
                 continue

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import count, groupby, permutations, product
 from math import factorial, prod
 
@@ -18,6 +19,7 @@ from theorems.statement import Equation
 Index = str | int
 Atom = tuple[str, tuple[Index, ...]]
 NormalForm = dict[tuple, Rational]
+Names = tuple[tuple[str, str], ...]
 DELTA = "KroneckerDelta()"
 REWRITES = 2_000
 RELABELLINGS = 5_040
@@ -44,17 +46,17 @@ Rewrite = tuple[Term, list[Term]]  # a product, and the sum that replaces it
 class Reader:
     """Reads expressions into terms; each index has one range and each name one meaning.
 
-    `identify` maps names of dimensions to the name they are taken equal to.
+    `identify` pairs names of dimensions with the name they are taken equal to.
     """
 
-    def __init__(self, identify: Mapping[str, str] | None = None, rule: Reader | None = None):
+    def __init__(self, identify: Names = (), rule: Reader | None = None) -> None:
         self.free: dict[str, Symbol] = {}
         self.ranges: dict[Index, str] = rule.ranges if rule else {}
         self._fresh = rule._fresh if rule else count()
         self._suffix = f" of rule {next(self._fresh)}" if rule else ""
         self._symbols: dict[str, Symbol] = rule._symbols if rule else {}
         self._shapes: dict[str, tuple[str, ...]] = rule._shapes if rule else {}
-        self._identify = rule._identify if rule else identify or {}
+        self._identify: dict[str, str] = rule._identify if rule else dict(identify)
 
     def read(self, expr: Expr, scope: Mapping[Symbol, int] | None = None) -> list[Term]:
         scope = scope or {}
@@ -236,10 +238,13 @@ def canonical(term: Term, reader: Reader) -> tuple:
 
 
 def normal_form(
-    expr: Expr, rules: Sequence[Equation] = (), identify: Mapping[str, str] | None = None
-) -> NormalForm:
-    """Canonical monomials and their coefficients after rewriting, earlier rules first."""
+    expr: Expr, rules: Sequence[Equation] = (), identify: Names = (),
+    ranges: Mapping[Symbol, str] | None = None,
+) -> NormalForm:  # fmt: skip
+    """Canonical monomials and their coefficients after rewriting, earlier rules first; `ranges` of
+    free indices where the expression alone does not show them."""
     reader = Reader(identify)
+    reader.ranges |= {symbol.name: size for symbol, size in (ranges or {}).items()}
     waiting = reader.read(expr)
     compiled = [compile_rule(rule, Reader(rule=reader)) for rule in rules]
     form: NormalForm = {}
@@ -261,10 +266,12 @@ def subtract(left: NormalForm, right: NormalForm) -> NormalForm:
     return {k: c for k in left | right if (c := left.get(k, Integer(0)) - right.get(k, Integer(0)))}
 
 
-def free_indices(*sides: Expr, identify: Mapping[str, str] | None = None) -> dict[Symbol, str]:
+@cache
+def free_indices(*sides: Expr, identify: Names = ()) -> dict[Symbol, str]:
     """The free index symbols of the expressions with the names of their ranges."""
     reader = Reader(identify)
-    terms = [contract(term, reader) for side in sides for term in reader.read(side)]
+    read = [term for side in sides for term in reader.read(side)]
+    terms = [contract(term, reader) for term in read]
     if clash := {name for t in terms for name, ind in t.atoms if not ind} & reader.free.keys():
         raise Refused(f"index {clash.pop()} is used as a number")
     return {symbol: reader.ranges[name] for name, symbol in reader.free.items()}

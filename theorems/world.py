@@ -19,8 +19,8 @@ class World:
     redefine: tuple[Definition, ...] = ()
     identify: tuple[tuple[Symbol, Symbol], ...] = ()
 
-    def names(self) -> dict[str, str]:
-        return {str(a): str(b) for a, b in self.identify}
+    def names(self) -> tuple[tuple[str, str], ...]:
+        return tuple((str(a), str(b)) for a, b in self.identify)
 
     def drops(self, item: Any) -> bool:
         return isinstance(item, Assumption) and item.id in {dropped.id for dropped in self.drop}
@@ -48,7 +48,7 @@ class World:
         known: dict[str, int] = {}
         for item in len(closure := self.closure(rule)) * closure:
             pairs = item.signs if isinstance(item, Assumption) else ()
-            if isinstance(item, Bound) and item.small == 0 and isinstance(item.large, Indexed):
+            if isinstance(item, Bound) and item.small == 0 and is_general(item.large):
                 pairs = ((str(item.large.base.label), ">0" if item.strict else ">=0"),)
             for name, sign in pairs:
                 known[name] = max(known.get(name, 0), {">0": 2, ">=0": 1}.get(sign, 0))
@@ -58,6 +58,11 @@ class World:
 
 
 TRUE = World()
+
+
+def is_general(entry: Expr) -> bool:
+    """Whether an entry stands for the whole array: its indices are distinct symbols."""
+    return isinstance(entry, Indexed) and len({*entry.indices}) == len(entry.indices)
 
 
 def sign_of(expr: Expr, known: Mapping[str, int]) -> int:

@@ -225,6 +225,8 @@ THEOREM = Theorem(
         Mutant("max_norm_choice", replace(unique, lhs=P2[i, j]),
                "P' = c is the canonical choice, without the row total"),
     ),
-    sources=("From Self-Attention to Connection Laplacian: A Unified Operator View of Transformers",),
+    sources=(
+        "From Self-Attention to Connection Laplacian: A Unified Operator View of Transformers",
+    ),
     uses=("CW2",),
 )
