@@ -47,6 +47,8 @@ def fixed_environment() -> Iterator[None]:
             "MPLBACKEND": "module://matplotlib_inline.backend_inline",
             "OMP_NUM_THREADS": "1",
             "PYTHONHASHSEED": "0",
+            # The packages beside the notebooks are documented, not an installed version.
+            "PYTHONPATH": str(HERE.parent),
         }
         try:
             yield

@@ -17,6 +17,10 @@ HEADS = "H"  # an axis of this size counts heads; its index stands on top
 
 
 class _Printer(LatexPrinter):
+    def _print_Symbol(self, expr: Symbol, style: str = "plain") -> str:
+        bare = expr.name.rstrip("'")  # SymPy knows pi as Greek, and pi' not
+        return super()._print_Symbol(Symbol(bare), style) + "'" * (len(expr.name) - len(bare))
+
     def _print_Indexed(self, expr: Indexed) -> str:
         name = self._print(Symbol(str(expr.base.label)))
         indices = [self._print(index) for index in expr.indices]
@@ -187,10 +191,22 @@ def _value(value: Any) -> str:
         return _PRINTER.doprint(value)
     if not value or not _nested(value):
         return "(" + ", ".join(_value(v) for v in value) + ")"
+    value = [_numbers(row) for row in value]
+    if not _nested(value):
+        return _value(value)
     if any(_nested(row) for row in value):
         return r"\left(" + r",\; ".join(_value(v) for v in value) + r"\right)"
     rows = (" & ".join(_value(v) for v in row) for row in value)
     return r"\begin{pmatrix} " + r" \\ ".join(rows) + r" \end{pmatrix}"
+
+
+def _numbers(value: Any) -> Any:
+    """A value within an array of matrices, with its matrices of one entry as numbers."""
+    if not isinstance(value, Sequence) or isinstance(value, str) or not _nested(value):
+        return value
+    if len(value) == 1 and len(value[0]) == 1 and not _nested(value[0]):
+        return value[0][0]
+    return [_numbers(row) for row in value]
 
 
 def _nested(value: Iterable[Any]) -> bool:

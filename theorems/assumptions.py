@@ -1,28 +1,24 @@
 """The shared vocabulary of hypotheses: what each says, how it rewrites, how to construct it."""
 
 from itertools import product
-from typing import Any
 
-from sympy import IndexedBase, Integer, KroneckerDelta, Sum, symbols
+from sympy import IndexedBase, Integer, KroneckerDelta, Sum, latex, symbols
 
 from theorems.constructions import invertible
 from theorems.exact import Draw, Generators, Rejected
 from theorems.statement import Assumption
 
 
-def _indices(count: int) -> tuple[Any, ...]:
-    return symbols(f"k1:{count + 1}", integer=True, positive=True)
-
-
 def signed(array: IndexedBase, sign: str) -> Assumption:
     """Every entry of the array is ">0", ">=0" or "!=0"."""
     relation = {">0": ">", ">=0": r"\ge", "!=0": r"\ne"}[sign]
-    return Assumption(f"{array}{sign}", f"${array} {relation} 0$", signs=((str(array), sign),))
+    text = f"${latex(array.label)} {relation} 0$"
+    return Assumption(f"{array}{sign}", text, signs=((str(array), sign),))
 
 
 def sums_to_one(array: IndexedBase) -> Assumption:
     """The last axis sums to 1: row-stochastic if also nonnegative, or weights of total 1."""
-    index, last = _indices(len(array.shape)), array.shape[-1]
+    index = symbols(f"k1:{len(array.shape) + 1}", integer=True, positive=True)
 
     def impose(draw: Draw) -> None:
         sign = draw.signs.get(str(array))
@@ -35,13 +31,14 @@ def sums_to_one(array: IndexedBase) -> Assumption:
             for position, value in enumerate(row, start=1):
                 draw.put(array, (*cell, position), value)
 
-    rule, name = (Sum(array[index], (index[-1], 1, last)), Integer(1)), f"{array} sums to 1"
-    return Assumption(name, f"${array}$ sums to 1 over its last axis", (rule,), impose)
+    rule = (Sum(array[index], (index[-1], 1, array.shape[-1])), Integer(1))
+    text = f"${latex(array.label)}$ sums to 1 over its last axis"
+    return Assumption(f"{array} sums to 1", text, (rule,), impose)
 
 
 def right_inverse(array: IndexedBase, inverse: IndexedBase) -> Assumption:
     """array @ inverse = I over the last two axes, and inverse @ array = I where they are square."""
-    *lead, i, j, k = _indices(len(array.shape) + 1)
+    *lead, i, j, k = symbols(f"k1:{len(array.shape) + 2}", integer=True, positive=True)
     rows, columns = array.shape[-2:]
     pairs = [(array, inverse), (inverse, array)][: 1 + (rows == columns)]
     products = [Sum(A[*lead, i, j] * B[*lead, j, k], (j, 1, columns)) for A, B in pairs]

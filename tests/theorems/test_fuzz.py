@@ -5,20 +5,23 @@ from __future__ import annotations
 import importlib
 import inspect
 import textwrap
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-Fuzz = Callable[..., dict[str, int]]
-CASES = 400
+Fuzz = Callable[..., Counter[str]]
+CASES = 250
 MODULES = tuple(importlib.import_module(f"theorems.{name}") for name in ("sums", "derive", "world"))
 
 # What the bug is: the function, the sound text in it, the text with the bug.
 PLANTED = {
-    "differences lose negative coefficients": ("subtract", "value != 0", "value > 0"),
+    "differences lose negative coefficients": (
+        "subtract", "if (c := left.get(k, Integer(0)) - right.get(k, Integer(0)))",
+        "if (c := left.get(k, Integer(0)) - right.get(k, Integer(0))) > 0"),
     "differences read the left side only": (
-        "subtract", "[*left, *(key for key in right if key not in left)]", "[*left]"),
+        "subtract", "left | right", "left"),
     "repeated terms count once": (
         "normal_form", "form.get(key, Integer(0)) + term.coefficient", "term.coefficient"),
     "a delta between free indices is dropped": (
@@ -31,8 +34,8 @@ PLANTED = {
     "bound indices are forgotten in the least naming": (
         "canonical", "(1, rank[i]) if i in rank", "(1, 0) if i in rank"),
     "the first naming is taken, not the least": ("canonical", "min(keys)", "keys[0]"),
-    "interchangeable means in the same array": (
-        "canonical", "(name, [i == b for i in ind])", "name"),
+    "no bound indices are taken as interchangeable": (
+        "canonical", "return reader.ranges[b], sorted(uses)", "return reader.ranges[b], b"),
     "a rule sums an index that occurs outside": ("apply", "and not summed & outside", ""),
     "a rule sums a free index": ("apply", "and summed <= term.bound", ""),
     "a rule forgets the term's coefficient": ("apply", "factor * t.coefficient", "t.coefficient"),
@@ -42,10 +45,8 @@ PLANTED = {
         "apply", "term.bound - summed, term.coefficient", "term.bound, term.coefficient"),
     "pattern variables match inconsistently": (
         "_matches", "extended.setdefault(i, t) == t", "extended.setdefault(i, t) is not None"),
-    "one entry matches twice": (
-        "_matches", "atoms[:position] + atoms[position + 1 :]", "atoms"),
     "other arrays match too": (
-        "_matches", "other == name and", "len(targets) == len(indices) and"),
+        "_matches", "other == name and", "other in (name, chr(65)) and"),
     "a rule's bound indices are not made fresh": (
         "Reader.instantiate", "{old: next(self._fresh) for old", "{old: old for old"),
     "a rule's indices are not instantiated": (
@@ -87,14 +88,14 @@ def plant(monkeypatch: pytest.MonkeyPatch, function: str, sound: str, bug: str) 
 
 
 def test_random_sums_are_judged_as_their_values_say(fuzz: Fuzz) -> None:
-    decided = fuzz(CASES)
-    assert decided["accepted"] >= 250, decided
-    assert decided["rejected"] >= 200, decided
-    assert decided["undecided"] <= 20, decided
+    counts = fuzz(CASES)
+    assert counts["Accepted"] >= 150, counts
+    assert counts["Failed"] >= 120, counts
+    assert counts["Uncounts"] <= 10, counts
 
 
 @pytest.mark.parametrize("bug", PLANTED)
 def test_a_planted_bug_is_noticed(fuzz: Fuzz, bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch, *PLANTED[bug])
-    with pytest.raises((AssertionError, pytest.fail.Exception, KeyError), match="unsound|incomplete|DID NOT RAISE"):
+    with pytest.raises(AssertionError, match=r"^(unsound|incomplete|crash): "):
         fuzz(CASES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from sympy import IndexedBase, KroneckerDelta, Sum
+from sympy import IndexedBase, KroneckerDelta, Sum, latex
 
 from theorems.constructions import Rows, invertible, reflection, times, unit_vector
 from theorems.exact import Draw, Rejected
@@ -27,7 +27,8 @@ def same_blocks(P: IndexedBase, T: IndexedBase, P2: IndexedBase, T2: IndexedBase
                     draw.put(T2, (*cell, *place), block * draw.source.inverse(other))
 
     rule = (P2[i, j] * T2[i, j, a, b], P[i, j] * T[i, j, a, b])
-    text = f"${P2}_{{ij}} {T2}_{{ij}} = {P}_{{ij}} {T}_{{ij}}$"
+    names = (latex(array.label) for array in (P2, T2, P, T))
+    text = "${}_{{ij}} {}_{{ij}} = {}_{{ij}} {}_{{ij}}$".format(*names)
     return Assumption(f"{P2} {T2} = {P} {T}", text, (rule,), impose)
 
 
@@ -45,7 +46,7 @@ def frobenius_norm(norm: IndexedBase, block: IndexedBase) -> Assumption:
 
     square = Sum(block[i, j, a, b] ** 2, (a, 1, rows), (b, 1, columns))
     subscript = "ij"[:axes]
-    text = f"${norm}_{{{subscript}}} = \\lVert {block}_{{ij}} \\rVert_F$"
+    text = f"${latex(norm.label)}_{{{subscript}}} = \\lVert {block}_{{ij}} \\rVert_F$"
     rule = (square, norm[(i, j)[:axes]] ** 2)
     return Assumption(f"{norm} is the norm of {block}", text, (rule,), impose)
 

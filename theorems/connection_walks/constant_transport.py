@@ -228,7 +228,7 @@ THEOREM = Theorem(
     ),
     mutants=(
         Mutant("constant_shift_always", stochastic_shift, "one shift without row sums 1",
-               drop=(stochastic,)),
+               drop=(stochastic,), add=(signed(P, ">=0"),)),
         Mutant("no_transpose", constant, "T = W_V W_O", identify=((d_o, d),),
                redefine=(Definition(T[a, b], Sum(W_V[a, c] * W_O[c, b], (c, 1, d_v))),)),
         Mutant("any_tokens", solve_logits, "every S from dependent tokens", drop=(independent,)),

@@ -150,8 +150,8 @@ triangle = Step(
     id="triangle", lhs=cycle2[0] * hol2, rhs=cycle[0] * hol, by=(square,),
     because="Holonomies of a triangle agree up to the positive ratio of the weights' products.",
 )
-pi, pi2 = array("pi", n, n), array("pi'", n, n)
-Pi, Pi2 = array("Pi", n, n, d, d), array("Pi'", n, n, d, d)
+pi, pi2 = array("q", n, n), array("q'", n, n)
+Pi, Pi2 = array("F", n, n, d, d), array("F'", n, n, d, d)
 longer_path = Step(
     id="longer_path", lhs=pi2[i, j] * p2[j, k] * Sum(Pi2[i, j, a, c] * s2[j, k, c, b], (c, 1, d)),
     rhs=pi[i, j] * p[j, k] * Sum(Pi[i, j, a, c] * s[j, k, c, b], (c, 1, d)),
@@ -207,11 +207,13 @@ THEOREM = Theorem(
                (conjugate, conjugate_path, moved_isometry)),
     ),
     mutants=(
-        Mutant("weights_are_determined", replace(same_entries, right=(P[i, j], P2[i, j])),
-               "W determines P"),
+        Mutant("weights_are_determined", Step(
+            id="same_entries", lhs=P2[i, j], rhs=P[i, j], because="claimed",
+            by=(same_blocks(P, T, P2, T2), signed(P, ">0"), nonnegative2)), "W determines P"),
         Mutant("reversibility_is_kept", Step(
             id="reversibility", lhs=cycle2[0], rhs=cycle2[1], because="claimed",
-            by=(Definition(p[i, j], pi[i, i] * (pi2[i, j] + pi2[j, i])), square)),
+            by=(Definition(p[i, j], pi[i, i] * (pi2[i, j] + pi2[j, i])), square,
+                signed(pi, ">0"), signed(pi2, ">=0"), signed(p2, ">0"))),
             "an edge gauge keeps reversibility"),
         Mutant("no_inverse", conjugate, "T_ij -> g_i T_ij g_j", redefine=(Definition(
             moved[i, j, a, b],

@@ -64,7 +64,8 @@ reciprocal = Definition(r[h], Integer(1), over=w[h], support=positive_w)
 mixture = Definition(M[i, j, a, b], Sum(g[h, i, j] * r[h] * T[h, a, b], (h, 1, H)))
 
 one_walk = Step(
-    id="one_walk", lhs=heads(), rhs=walk(P, M[i, j, a, b]), by=(mixture, gate, reciprocal),
+    id="one_walk", lhs=heads(), rhs=walk(P, M[i, j, a, b]),
+    by=(mixture, gate, reciprocal, head_mean),
     because="P_ij g^h_ij / w_h = A^h_ij on every edge, and both sides vanish off the edges.",
 )
 gates_nonnegative = Bound(
@@ -192,10 +193,10 @@ THEOREM = Theorem(
                "a convex mixture of T^h itself"),
         Mutant("unit_weights_stochastic", Step(
             id="row_sums", lhs=Sum(P[i, j], (j, 1, m)), rhs=Integer(1), because="claimed",
-            by=(head_mean, stochastic_A, Definition(w[h], Integer(1)))),
+            by=(head_mean, stochastic_A, nonnegative_A, Definition(w[h], Integer(1)))),
             "w_h = 1 is row-stochastic"),
         Mutant("unnormalised_gates", one_walk, "gates w_h A^h_ij",
-               redefine=(Definition(g[h, i, j], w[h] * A[h, i, j]),)),
+               redefine=(Definition(g[h, i, j], w[h] * A[h, i, j]),), add=(nonnegative_A,)),
         Mutant("transposed_transport", replace(one_walk, rhs=walk(P, M[i, j, b, a])),
                "T_ij transposed", identify=((d_o, d),)),
         Mutant("wrong_kv_map", replace(grouped_query, by=(shared_transport(kv2),)),
