@@ -48,6 +48,7 @@ def check_theorem(theorem_id: str, seed: int = 0, stress: bool = True) -> Theore
     cells = _stress_cells(theorem_id, seed) if stress else []
     failures = [f for clause in exact["clauses"] for f in clause["failures"]] + exact["errors"]
     failures += [_named(theorem_id, "property", f) for f in measured.failures]
+    failures += _without_evidence(exact, measured.clauses)
     failures += [_named(theorem_id, "stress", f"{c['status']}: {c['reason']}")
                  for c in cells if c["status"] != "ok"]  # fmt: skip
     seconds = perf_counter() - started
@@ -67,6 +68,20 @@ def check_theorem(theorem_id: str, seed: int = 0, stress: bool = True) -> Theore
         "seconds": seconds,
     }
     return record
+
+
+def _without_evidence(exact: dict[str, Any], measured: Sequence[str]) -> list[str]:
+    """Clauses nothing supports, clauses that do not exist, and axioms that may not be cited."""
+    identifier, allowed = exact["id"], catalogue.CITABLE.get(exact["id"], ())
+    names = [clause["name"] for clause in exact["clauses"]]
+    bare = [c["name"] for c in exact["clauses"] if c["level"] == "N" and c["name"] not in measured]
+    return [
+        *(f"{identifier}.{name}: no step, instance or property supports it" for name in bare),
+        *(f"{identifier}.{name}: measured, but no such clause" for name in measured
+          if name not in names),
+        *(f"{identifier}: cites {axiom['id']}, which is not in its list of axioms"
+          for axiom in exact["cited"] if axiom["id"] not in allowed),
+    ]  # fmt: skip
 
 
 def _exact_part(exact: dict[str, Any]) -> dict[str, Any]:

@@ -15,13 +15,14 @@ PLANNED = frozenset(
     for family, first, last in (("CW", 4, 14), ("RA", 1, 18), ("AP", 1, 10))
     for number in range(first, last + 1)
 )
+CITABLE: dict[str, tuple[str, ...]] = {}  # theorem -> ids of the axioms it may cite
 
 
 def load(identifier: str) -> Theorem:
     """The theorem of an id; ValueError names the missing half or the unknown id."""
     if identifier not in CATALOGUE:
-        known = "planned, not built yet" if identifier in PLANNED else "unknown"
-        raise ValueError(f"theorem {identifier} is {known}; built: {', '.join(CATALOGUE)}")
+        state = "planned, not built yet" if identifier in PLANNED else "unknown"
+        raise ValueError(f"theorem {identifier} is {state}; built: {', '.join(CATALOGUE)}")
     module = f"theorems.{CATALOGUE[identifier]}"
     for half in (module, property_module(identifier)):
         if find_spec(half) is None:

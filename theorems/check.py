@@ -38,7 +38,7 @@ def refute(mutant: Mutant, theorem: Theorem, rng: Random) -> dict[str, Any]:
     true = next((s for c in theorem.clauses for s in c.steps if s.id == mutant.claim.id), None)
     errors = [] if true else [f"no step is called {mutant.claim.id}"]
     reason = obstacle(mutant.claim, world)
-    found = search(mutant.claim, world, rng, MUTANT_TRIES)
+    found = search(mutant.claim, world, rng, MUTANT_TRIES * (not isinstance(reason, Refused)))
     if not isinstance(reason, Failed):
         errors.append(f"its derivation does not fail: {reason or 'it passes'}")
     if found.draw is None:
@@ -63,7 +63,7 @@ def necessity(theorem: Theorem, rng: Random) -> dict[str, dict[str, str]]:
         steps = [s for s in clause.steps if not isinstance(s, Witness | Cited)]
         found = [a for s in steps for a in TRUE.given(s) if isinstance(a, Assumption)]
         for assumption in {a.id: a for a in found}.values():
-            users = [s for s in steps if assumption in TRUE.given(s)]
+            users = [s for s in steps if assumption in TRUE.given(s) and not obstacle(s)]
             tries = (search(s, World(drop=(assumption,)), rng, MUTANT_TRIES).draw for s in users)
             row = matrix.setdefault(assumption.id, {c.name: "not used" for c in theorem.clauses})
             row[clause.name] = "needed" if any(tries) else "no counterexample found"
@@ -89,8 +89,9 @@ def examine(clause: Clause, rng: Random) -> tuple[list[str], Counter[str]]:
             failures.append(f"{step.id}: exact instance differs {difference}")
         if found.draw:
             failures.append(f"{step.id}: refuted by {found}")
-        if not found.valid:
-            failures.append(f"{step.id}: its assumptions are contradictory, no instance has them")
+        elif not found.valid or found.stuck:
+            sizes = ", ".join(f"{name} > 1" for name in sorted(found.stuck)) or "any sizes"
+            failures.append(f"{step.id}: contradictory assumptions, no instance with {sizes}")
     return failures, counts
 
 

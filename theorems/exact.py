@@ -37,8 +37,7 @@ class SmallIntegers:
         self.rng, self.used, self.quotients = rng, 0, 0
 
     def size(self, others: int) -> int:
-        size = self.rng.choice((1, 1, 2, 2, 3))
-        return size if size * others <= LARGEST else 1
+        return size if others * (size := self.rng.choice((1, 1, 2, 2, 3))) <= LARGEST else 1
 
     def fresh(self, sign: str | None) -> Value:
         return fmpq(self.rng.choice(CHOICES[sign]))

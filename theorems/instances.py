@@ -6,7 +6,6 @@ from functools import partial
 from itertools import product
 from operator import le, lt, ne
 from random import Random
-from typing import Any
 
 from flint import fmpq
 from theorems.exact import Draw, Environment, Generators, LargeRationals, Nothing, Rejected
@@ -62,7 +61,7 @@ def violation(rule: Rule, draw: Draw) -> str | None:
     return difference(identity(rule), draw)
 
 
-def _matrix(matrix: Matrix, draw: Draw) -> list[list[Any]]:
+def _matrix(matrix: Matrix, draw: Draw) -> list[list[Value]]:
     entry, (i, n), (j, m) = matrix
     rows, columns = (range(1, draw.size(size) + 1) for size in (n, m))
     return [[evaluate(entry, draw, {i: r, j: c}) for c in columns] for r in rows]
@@ -79,11 +78,12 @@ def witness_faults(rule: Witness, world: World) -> list[str]:
     faults = [difference(equation, draw) for equation in rule.holds]
     faults += [broken(item, draw) for item in given if isinstance(item, Assumption)]
     faults += [f"{a} = {b}" for a, b in rule.fails if not difference((a, b), draw)]
+    faults += [f"{a} = {b} says nothing" for a, b in (*rule.holds, *rule.fails) if a == b]
     faults += [] if rule.holds or rule.fails else ["it claims nothing"]
     return [fault for fault in faults if fault]
 
 
-def _cells(entries: Any, cell: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Any]]:
+def _cells(entries: Value, cell: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Value]]:
     if not isinstance(entries, list):
         yield cell, entries
         return
@@ -93,9 +93,10 @@ def _cells(entries: Any, cell: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int
 
 @dataclass(frozen=True)
 class Search:
-    """What a search found: how many instances agreed, and the one that did not."""
+    """What a search found: valid instances, dimensions that were 1 in all of them, a violation."""
 
     valid: int
+    stuck: frozenset[str] = frozenset()
     draw: Draw | None = None
     message: str = ""
 
@@ -108,7 +109,7 @@ class Search:
 
 def search(rule: Rule, world: World, rng: Random, tries: int) -> Search:
     """Look for an exact instance within the assumptions on which the rule's statement is false."""
-    valid, given = 0, world.given(rule)
+    valid, stuck, given = 0, frozenset[str](), world.given(rule)
     for _ in range(tries):
         try:
             draw = Draw(SmallIntegers(rng), given, names=dict(world.names()))
@@ -117,10 +118,11 @@ def search(rule: Rule, world: World, rng: Random, tries: int) -> Search:
                 continue
         except Rejected:
             continue
-        valid += 1
+        ones = {name for name, size in draw.sizes.items() if size == 1}
+        valid, stuck = valid + 1, frozenset(ones & stuck if valid else ones)
         if message:
-            return Search(valid, draw, message)
-    return Search(valid)
+            return Search(valid, stuck, draw, message)
+    return Search(valid, stuck)
 
 
 def shapes(names: list[str]) -> list[dict[str, int]]:

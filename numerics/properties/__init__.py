@@ -244,6 +244,11 @@ def _judged(
             f"{theorem_id} {clause}: only {examples} of {max_examples} comparisons "
             f"were made and the strategy is not exhausted"
         )
+    if not failures and examples < NONZERO * max_examples:
+        failures.append(
+            f"{theorem_id} {clause}: the strategy is exhausted after {examples} comparisons, "
+            f"{math.ceil(NONZERO * max_examples)} needed"
+        )
     if not failures:
         failures.extend(
             f"{theorem_id} {line}"

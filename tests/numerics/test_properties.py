@@ -241,10 +241,15 @@ def test_counterexample_is_shrunk() -> None:
 
 
 def test_exhausted_strategy_says_so() -> None:
-    result = run_property("X1", Property(lambda: st.integers(0, 19), dot))
+    result = run_property("X1", Property(lambda: st.integers(0, 99), dot))
     assert result.ok, result.failures
     assert result.exhausted
-    assert result.examples == 20
+    assert result.examples == 100
+
+
+def test_a_handful_of_examples_is_no_evidence() -> None:
+    (failure,) = run_property("X1", Property(lambda: st.integers(0, 19), dot)).failures
+    assert "exhausted after 20 comparisons, 50 needed" in failure
 
 
 def test_run_is_reproducible_and_seeded() -> None:
