@@ -7,10 +7,10 @@ indices. Free indices are strings and bound ones are integers, so no name can be
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import count, groupby, permutations, product
 from math import factorial, prod
+from typing import NamedTuple
 
 from sympy import Add, Expr, Indexed, Integer, KroneckerDelta, Mul, Pow, Rational, Sum, Symbol
 
@@ -21,8 +21,7 @@ Atom = tuple[str, tuple[Index, ...]]
 NormalForm = dict[tuple, Rational]
 Names = tuple[tuple[str, str], ...]
 DELTA = "KroneckerDelta()"
-REWRITES = 2_000
-RELABELLINGS = 5_040
+REWRITES, RELABELLINGS = 2_000, 5_040
 
 
 class Refused(ValueError):
@@ -33,8 +32,7 @@ class Undecided(RuntimeError):
     """A cap was reached before the normal form was."""
 
 
-@dataclass(frozen=True)
-class Term:
+class Term(NamedTuple):
     coefficient: Rational
     atoms: tuple[Atom, ...]
     bound: frozenset[int]
