@@ -606,7 +606,7 @@ def smallest(mutant) -> tuple:
 
     Of an iff, an instance on which the left side holds and the right one fails goes first.
     """
-    world = World(mutant.drop, mutant.add, mutant.redefine, mutant.identify)
+    world = World(mutant.drop, mutant.add, mutant.redefine)
     best = None
     for seed in range(20):
         found = search(mutant.claim, world, Random(seed), 400)

@@ -1,6 +1,6 @@
 """Rigorous forward error bounds, composed by replaying the exact sequence of operations.
 
-`exact(x)` enters a stored array; `@`, `+`, `-`, `*`, `/`, `.sum` then follow the computation and
+`exact(x)` enters a stored array; `@`, `+`, `-`, `*`, `/`, `.sqrt`, `.sum` then follow the computation and
 carry `error >= |computed - exact|`, entry by entry, in float64 on the array's own device.
 Every formula is Higham 2002, sections 2.2, 3.1 and 3.5, with gradual or abrupt underflow added.
 """
@@ -86,7 +86,7 @@ class Rounded:
         error = (
             self.error * other.computed
             + self.magnitude * other.error
-            + u.once * self.computed * other.computed
+            + u.once * (self.computed * other.computed)
         )
         return self._done(self.magnitude * other.magnitude, error, 3, 2)
 
@@ -111,8 +111,23 @@ class Rounded:
                 "that may be zero"
             )
         magnitude = self.magnitude / low
-        error = (self.error + magnitude * other.error) / size + u.once * self.computed / size
+        # Quotients before products: a unit of roundoff times a subnormal would be lost, and the
+        # division by a subnormal would not bring it back.
+        error = self.error / size + magnitude * (other.error / size)
+        error = error + u.once * (self.computed / size)
         return self._done(magnitude, error, 5, 2)
+
+    def sqrt(self, computed: Array) -> Rounded:
+        """Square root, rounded once, of an array that was computed as computed >= 0.
+
+        |sqrt(a) - sqrt(b)| = |a - b| / (sqrt(a) + sqrt(b)), and b >= a - error for the exact b.
+        """
+        size = abs(_float64(computed))
+        xp = array_api_compat.array_namespace(size)
+        low = xp.clip(size - self.error, 0.0, None)
+        roots = xp.where(low > 0, xp.sqrt(size) + xp.sqrt(low), xp.ones_like(low))
+        carried = xp.where(low > 0, self.error / roots, xp.sqrt(size + self.error))
+        return self._done(xp.sqrt(self.magnitude), carried + self.units.once * xp.sqrt(size), 5, 0)
 
     def sum(self, axis: int) -> Rounded:
         """Sum along an axis, in any order (Higham 2002, 4.2)."""

@@ -26,7 +26,7 @@ _counts = lru_cache(st.integers)
 
 @dataclass(frozen=True)
 class Sizes:
-    """Sizes named as in the spec: n queries, m keys, widths, H = group * kv_heads heads."""
+    """Sizes named as in the papers: n queries, m keys, widths, H = group * kv_heads heads."""
 
     n: int
     m: int

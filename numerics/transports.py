@@ -100,6 +100,19 @@ def _checked(walk: Walk) -> None:
         raise TypeError(f"walk must be a Walk, got {type(walk).__name__}")
 
 
+def square(walk: Walk) -> tuple[int, int]:
+    """(n, d) of a walk from n tokens of width d to as many; ValueError for any other walk."""
+    _checked(walk)
+    n, m = walk.weights.shape
+    d_out, d_in = walk.transports.shape[-2:]
+    if n != m or d_out != d_in:
+        raise ValueError(
+            f"walk must be square (n = m, d_out = d_in), got n = {n}, m = {m}, "
+            f"d_out = {d_out}, d_in = {d_in}"
+        )
+    return n, d_in
+
+
 def block_norms(walk: Walk) -> Array:
     """Frobenius norms ||P_ij T_ij||_F of the walk's blocks, (n, m) (CW3)."""
     _checked(walk)
@@ -134,16 +147,9 @@ def node_gauge(walk: Walk, g: Array) -> Walk:
 
     g (n, d, d) invertible; the walk must be square. Raises ValueError by name. Source: CW3.
     """
-    _checked(walk)
+    n, d = square(walk)
     xp = namespace(weights=walk.weights, g=g)
-    n, m = walk.weights.shape
-    d_out, d_in = walk.transports.shape[-2:]
-    if n != m or d_out != d_in:
-        raise ValueError(
-            f"walk must be square (n = m, d_out = d_in), got n = {n}, m = {m}, "
-            f"d_out = {d_out}, d_in = {d_in}"
-        )
-    shape({"n": n, "d": d_in}, "g", g, "n", "d", "d")
+    shape({"n": n, "d": d}, "g", g, "n", "d", "d")
     finite(g=g)
     zero = xp.zeros_like(walk.weights)[:, :, None, None]
     turned = g[:, None] @ walk.transports + zero

@@ -58,7 +58,7 @@ def units(dtype: Any, device: Any = "cpu") -> Units:
     """Rounding model of a dtype on a device, with flushing to zero detected when called.
 
     Raises ValueError for a dtype other than float64, float32, bfloat16, float16 (and for float64
-    on MPS, which has none). Source: Higham 2002, 2.2; spec "Tolerances".
+    on MPS, which has none). Source: Higham 2002, 2.2.
     """
     name = dtype_name(dtype)
     if name not in _MODELS or (name == "float64" and str(device).startswith("mps")):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from numerics.arrays import Array, boolean, finite, namespace, nonnegative, refuse, shape
-from numerics.transports import gates, head_weights
+from numerics.transports import gates, head_weights, square
 
 
 def softmax_walk(logits: Array, allowed: Array | None = None) -> Array:
@@ -108,15 +108,9 @@ class Walk:
     def generator(self) -> Array:
         """I - W of the linear part, (n d, n d); ValueError unless n = m and d_out = d_in."""
         xp = namespace(weights=self.weights)
+        n, d = square(self)
         block = self.block_matrix()
-        n, m = self.weights.shape
-        d_out, d_in = self.transports.shape[-2:]
-        if n != m or d_out != d_in:
-            raise ValueError(
-                f"walk must be square (n = m, d_out = d_in), got n = {n}, m = {m}, "
-                f"d_out = {d_out}, d_in = {d_in}"
-            )
-        eye = xp.eye(n * d_out, dtype=block.dtype, device=block.device)
+        eye = xp.eye(n * d, dtype=block.dtype, device=block.device)
         return eye - block
 
 

@@ -9,6 +9,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -86,7 +87,8 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
             # Imported only when asked for: these bring torch and more.
             home = import_module(module)
             home.add_arguments(borrowed)
-            borrowed.set_defaults(run=home.run)
+            run = partial(commands.run_stress, home) if name == "stress" else home.run
+            borrowed.set_defaults(run=run)
     prove = known.add_parser("prove", help="kernel-checked proofs (none in this version)")
     prove.set_defaults(run=commands.run_prove)
     return parser

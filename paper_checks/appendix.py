@@ -26,6 +26,8 @@ def _environment() -> Environment:
         "literal": lambda value: latex.literal(str(value)),
         "number": terminal.number,
         "level": terminal.level_text,
+        "exact": terminal.exact_text,
+        "stress": terminal.stress_text,
     }
     return environment
 

@@ -41,6 +41,8 @@ CLAIMS = (
         r"Transports are constant over a set of edges iff all differences of gates annihilate the "
         r"matrix of the $T^h / w_h$: for two heads iff the gates are constant or both heads "
         r"transport alike, for three heads neither is necessary.",
+        note="Transports are constant where all heads transport alike, where the gates are "
+        "constant, and in an exact example of three heads where neither is so.",
     ),
     Claim(
         "attention-geometry/laplacian-conditions",
@@ -74,9 +76,11 @@ CLAIMS = (
     Claim(
         "attention-geometry/gauge",
         "Walk matrix and transports describe the operator of the layer.",
-        r"$(P, T)$ and $(P', T')$ give the same operator iff $P_{ij} T_{ij} = P'_{ij} T'_{ij}$: "
-        r"isometry, gates and reversibility belong to the pair, spectrum and holonomy up to "
-        r"positive scalars to the operator.",
+        r"$(P, T)$ and $(P', T')$ give the same operator iff $P_{ij} T_{ij} = P'_{ij} T'_{ij}$; "
+        r"hence they share all that is a function of the operator, and holonomies up to positive "
+        r"scalars. Stochasticity, reversibility, isometry and gates depend on the pair. "
+        r"$g_i T_{ij} g_j^{-1}$ in place of $T_{ij}$ gives $g W g^{-1}$, conjugate holonomies, and "
+        r"isometries for the metrics moved along.",
     ),
     Claim(
         "attention-geometry/classical-operators",
@@ -136,7 +140,9 @@ EVIDENCE = {
         without=("CW2:missing_H",),
     ),
     "attention-geometry/edge-dependence": Evidence(
-        ("CW2.constancy", "CW2.two_heads", "CW2.three_heads")
+        ("CW2.constancy", "CW2.two_heads", "CW2.three_heads"),
+        added=(r"gate differences do not annihilate the matrix of the $T^h / w_h$",),
+        without=("CW2.three_heads",),
     ),
     "attention-geometry/laplacian-conditions": Evidence(
         ("CW5",),
@@ -151,7 +157,7 @@ EVIDENCE = {
         ("CW7",), added=(r"all heads share one transport $O$ with $O^2 = I$",), without=("CW7",)
     ),
     "attention-geometry/gauge": Evidence(
-        ("CW3.same_operator", "CW3.what_changes", "CW3.what_stays")
+        ("CW3.same_operator", "CW3.what_changes", "CW3.what_stays", "CW3.node_gauge")
     ),
     "attention-geometry/classical-operators": Evidence(("CW5", "CW10", "CW14")),
     "attention-geometry/operator-tools": Evidence(("CW9", "CW12", "CW13")),

@@ -51,6 +51,7 @@ class Claim:
 
     @property
     def paper(self) -> str:
+        """The permanent key of the paper that makes the claim."""
         return self.id.partition("/")[0]
 
 
@@ -66,6 +67,7 @@ class Evidence:
 
     @property
     def references(self) -> tuple[str, ...]:
+        """Every evidence id that the claim rests on, whichever way it bears."""
         return (*self.holds, *self.without, *self.refuted_by)
 
 
@@ -80,6 +82,7 @@ class Verdict:
 
     @property
     def text(self) -> str:
+        """The outcome as it is printed, with the ids that failed or that are still to come."""
         if self.outcome == FAILED:
             return f"{FAILED}: {', '.join(self.failed)}"
         if self.outcome == NOT_VERIFIED:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
@@ -20,14 +21,16 @@ from paper_checks.report import (
     to_json,
     write_atomically,
 )
-from paper_checks.run import suite_version, verify
+from paper_checks.run import lowest_level, suite_version, verify
 from theorems import catalogue
+from theorems.statement import Cited, Theorem
 
 RENDERERS: dict[str, Callable[[Report], str]] = {
     "report.json": to_json,
     "report.html": page.render,
     "appendix.tex": appendix.render,
 }
+PLANNED = "planned, not built yet; see `attention-geometry list`"
 
 
 def selection(ids: Sequence[str], paper: str | None) -> list[str]:
@@ -44,7 +47,7 @@ def selection(ids: Sequence[str], paper: str | None) -> list[str]:
         elif name in catalogue.CATALOGUE:
             found.append(name)
         elif name in catalogue.PLANNED:
-            raise Unusable(f"{name}: planned, not built yet; see `attention-geometry list`")
+            raise Unusable(f"{name}: {PLANNED}")
         else:
             raise Unusable(
                 f"{name}: neither a theorem nor a family ({', '.join(sorted(families))})"
@@ -101,14 +104,25 @@ def run_list(arguments: argparse.Namespace) -> int:
     """Print the theorems that are built, those planned, and the claims."""
     for theorem_id in catalogue.CATALOGUE:
         try:
-            print(f"{theorem_id:5} {latex.plain(catalogue.load(theorem_id).title)}")
+            theorem = catalogue.load(theorem_id)
+            level = f"{_level_if_verified(theorem)} if verified"
+            print(f"{theorem_id:5} {level:13} {latex.readable(theorem.title)}")
         except ValueError as error:
             print(f"{theorem_id:5} does not load: {error}")
     planned = sorted(catalogue.PLANNED, key=lambda i: (family_of(i), len(i), i))
     print(f"planned, not built: {', '.join(planned) or 'none'}")
     for claim in read_papers()[0]:
-        print(f"{claim.id}: {latex.plain(claim.statement)}")
+        print(f"{claim.id}: {latex.readable(claim.statement)}")
     return 0
+
+
+def _level_if_verified(theorem: Theorem) -> str:
+    """The level that a run computes for a theorem in which every check passes."""
+    from theorems.check import level  # the list alone needs it, and workers need not import it
+
+    lowest = lowest_level(level(clause, len(clause.steps)) for clause in theorem.clauses)
+    cited = [s.id for clause in theorem.clauses for s in clause.steps if isinstance(s, Cited)]
+    return " | ".join(part for part in (lowest or "N", ", ".join(cited)) if part)
 
 
 def run_show(arguments: argparse.Namespace) -> int:
@@ -136,12 +150,12 @@ def run_show(arguments: argparse.Namespace) -> int:
 
 def _print_theorem(shown: Exposition) -> None:
     print(f"{shown.id}. {latex.plain(shown.title)}")
-    for name, text in shown.assumptions:
-        print(f"  assuming {latex.plain(text)}  [{name}]")
     for clause in shown.clauses:
         print(f"\n{shown.id}.{clause.name}: {latex.plain(clause.statement)}")
         for formula in clause.definitions:
             print(f"    where {formulas.one_line(formula)}")
+        for text in clause.assumptions:
+            print(f"    assuming {latex.plain(text)}")
         for link in clause.links:
             print(f"  {link.id} ({link.kind}): {latex.plain(link.because)}")
             for formula in link.formulas:
@@ -164,6 +178,19 @@ def run_appendix(arguments: argparse.Namespace) -> int:
     write_atomically(arguments.out, text)
     print(f"wrote {arguments.out}")
     return exit_status(report, strict=False)
+
+
+def run_stress(home: Any, arguments: argparse.Namespace) -> int:
+    """Run the stress command, once it is clear that the theorem has a stress case.
+
+    Raises: Unusable for a theorem that is built but has none, and for one not built yet.
+    """
+    name, cases = arguments.theorem, home.cases()
+    if name in catalogue.CATALOGUE and name not in cases:
+        raise Unusable(f"{name}: built, but has no stress case; these have one: {', '.join(cases)}")
+    if name in catalogue.PLANNED:
+        raise Unusable(f"{name}: {PLANNED}")
+    return home.run(arguments)
 
 
 def run_prove(arguments: argparse.Namespace) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from theorems.statement import Assumption, Cited, Clause, Definition, Mutant, Ru
 
 @dataclass(frozen=True)
 class Link:
-    """A link of a derivation: its formulas, why it holds, and what it uses."""
+    """A link of a derivation: its formulas, why it holds, and as prose what it uses."""
 
     id: str
     kind: str
@@ -27,13 +27,23 @@ class Link:
 
 @dataclass(frozen=True)
 class ReadClause:
-    """A clause with what the run found."""
+    """A clause with what it assumes and what the run found."""
 
     name: str
     statement: str
+    assumptions: tuple[str, ...]
     definitions: tuple[str, ...]
     links: tuple[Link, ...]
     record: ClauseRecord
+
+
+@dataclass(frozen=True)
+class Need:
+    """An assumption, the clauses that are false without it, and those that were not refuted."""
+
+    text: str
+    needed: tuple[str, ...]
+    not_refuted: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -57,6 +67,7 @@ class Exposition:
     clauses: tuple[ReadClause, ...]
     assumptions: tuple[tuple[str, str], ...]
     mutants: tuple[ReadMutant, ...]
+    necessity: tuple[Need, ...]
     sources: tuple[str, ...]
     record: TheoremRecord
 
@@ -73,9 +84,10 @@ class Exposition:
         found = [
             self.title,
             *(c.statement for c in self.clauses),
-            *(t for _, t in self.assumptions),
+            *(text for c in self.clauses for text in c.assumptions),
+            *(need.text for need in self.necessity),
         ]
-        found += [text for link in links for text in (link.because, link.statement) if text]
+        found += [text for link in links for text in (link.because, link.statement, *link.uses)]
         return found + [t for m in self.mutants for t in (m.text, *m.without, *m.instead)]
 
 
@@ -95,6 +107,16 @@ def given(steps: Iterable[Rule], kind: type) -> list[Any]:
     return found
 
 
+def used(item: Any) -> str:
+    """An object that a step uses, as prose: an array, what is assumed, or the name of a step."""
+    if isinstance(item, Assumption):
+        return item.text
+    if isinstance(item, Definition):
+        return f"${formulas.latex(getattr(item.entry, 'base', item.entry))}$"
+    name = item.id.replace("_", r"\_")
+    return rf"\texttt{{{name}}}"
+
+
 def link(rule: Rule) -> Link:
     """One step as it is shown."""
     statement, source = (rule.statement, rule.source) if isinstance(rule, Cited) else ("", "")
@@ -103,7 +125,7 @@ def link(rule: Rule) -> Link:
         formulas.kind(rule),
         tuple(formulas.rule_formulas(rule)),
         rule.because,
-        tuple(getattr(item, "id", str(item)) for item in rule.by),
+        tuple(dict.fromkeys(used(item) for item in rule.by)),
         statement,
         source,
     )
@@ -115,6 +137,7 @@ def _clause(clause: Clause, record: TheoremRecord) -> ReadClause:
     return ReadClause(
         clause.name,
         clause.statement,
+        tuple(dict.fromkeys(a.text for a in given(clause.steps, Assumption))),
         tuple(formulas.definition(d) for d in given(clause.steps, Definition)),
         tuple(link(step) for step in clause.steps),
         found[0] if found else missing,
@@ -127,8 +150,7 @@ def _mutant(mutant: Mutant, record: TheoremRecord) -> ReadMutant:
         "id": mutant.id, "step": mutant.claim.id, "text": mutant.text, "counterexample": "",
         "refuted": False, "derivation_fails": False,
     }  # fmt: skip
-    shown = [formulas.equation(pair) for pair in mutant.identify]
-    shown += [formulas.definition(d) for d in mutant.redefine]
+    shown = [formulas.definition(d) for d in mutant.redefine]
     shown += formulas.rule_formulas(mutant.claim)[:1]
     return ReadMutant(
         mutant.id,
@@ -140,18 +162,32 @@ def _mutant(mutant: Mutant, record: TheoremRecord) -> ReadMutant:
     )
 
 
+def _need(text: str, row: Mapping[str, str]) -> Need:
+    names = [tuple(clause for clause, state in row.items() if state == wanted)
+             for wanted in ("needed", "no counterexample found")]  # fmt: skip
+    return Need(text, *names)
+
+
 def exposition(theorem: Theorem, record: TheoremRecord) -> Exposition:
     """Join a theorem and its record.
 
-    Raises: TypeError for a kind of step that has no form yet.
+    Raises: TypeError for a kind of step that has no form yet, Unusable for a record that speaks of
+    assumptions that the theorem does not have.
     """
     steps = [step for clause in theorem.clauses for step in clause.steps]
+    texts = {a.id: a.text for a in given(steps, Assumption)}
+    if unknown := record["necessity"].keys() - texts.keys():
+        raise Unusable(
+            f"the report does not fit this version: assumptions of {theorem.id}: "
+            f"{', '.join(sorted(unknown))}"
+        )
     return Exposition(
         theorem.id,
         theorem.title,
         tuple(_clause(clause, record) for clause in theorem.clauses),
-        tuple({a.id: (a.id, a.text) for a in given(steps, Assumption)}.values()),
+        tuple(texts.items()),
         tuple(_mutant(mutant, record) for mutant in theorem.mutants),
+        tuple(_need(texts[i], row) for i, row in record["necessity"].items()),
         theorem.sources,
         record,
     )

@@ -75,8 +75,10 @@ def width(formula: str) -> int:
 
 
 def one_line(formula: str) -> str:
-    """A display formula for a terminal, without its line breaks."""
-    return " ".join(re.sub(r"\\(begin|end)\{aligned\}|\\\\|&", " ", formula).split())
+    """A display formula for a terminal, without its line breaks and spaces of its own."""
+    if r"\begin{aligned}" in formula:  # the rows of a matrix keep their marks
+        formula = re.sub(r"\\(begin|end)\{aligned\}|\\\\|&", " ", formula)
+    return " ".join(re.sub(r"\\(quad\b|[,;!])", " ", formula).split())
 
 
 def relation(left: Expr, sign: str, right: Expr) -> str:
@@ -155,9 +157,8 @@ def _(rule: Iff) -> list[str]:
         found = [left + join + right]
     if rule.factor != 1:
         factor = latex(rule.factor)
-        sides = (
-            rf"\text{{difference on the left}} = {factor} \cdot \text{{difference on the right}}"
-        )
+        scale = rf"\left({factor}\right)" if isinstance(rule.factor, Add) else factor
+        sides = rf"\text{{difference on the left}} = {scale} \cdot \text{{difference on the right}}"
         found.append(rf"{sides}, \quad {factor} > 0")
     return found
 

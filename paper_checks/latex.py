@@ -43,6 +43,10 @@ _SPECIALS = {
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
 }  # fmt: skip
 
+_WORDS = {"le": "<= ", "ge": ">= ", "ne": "!= ", "top": "T ", "otimes": "(x) ", "quad": " ",
+          "mapsto": "-> ", "to": "-> ", "iff": "iff ", "cdot": "* ", "lVert": "|", "rVert": "|",
+          "left": "", "right": "", "bigl": "", "bigr": ""}  # fmt: skip
+
 
 class Rejected(ValueError):
     """A text or a formula is outside the subset that all renderings share."""
@@ -128,6 +132,16 @@ def _tex_piece(match: re.Match[str]) -> str:
 def plain(text: str) -> str:
     """Prose for a terminal: formulas stay LaTeX, without dollar signs."""
     return text.replace("$", "")
+
+
+def readable(text: str) -> str:
+    """Prose for a list: formulas without dollar signs, macros and braces, as in P_ij >= 0."""
+    words = re.sub(r"\\(?:emph|text\w*|math\w+|operatorname)\{([^{}]*)\}", r"\1", text)
+    words = re.sub(r"\\frac\{([^{}]*)\}\{([^{}]*)\}", r"\1/\2", words)
+    words = re.sub(r"\\([A-Za-z]+) ?", lambda macro: _WORDS.get(macro[1], macro[1] + " "), words)
+    words = re.sub(r"\\[,;! ]|~", " ", words).replace("\\", "")
+    words = re.sub(r"[${}]", "", words).replace("---", "-").replace("--", "-")
+    return re.sub(r" +([,.;:)])", r"\1", " ".join(words.split()))
 
 
 def literal(text: str) -> str:

@@ -30,6 +30,8 @@ def _environment() -> Environment:
         "display": lambda formula: Markup(latex.mathml(formula, True)),
         "number": terminal.number,
         "level": terminal.level_text,
+        "exact": terminal.exact_text,
+        "stress": terminal.stress_text,
     }
     return environment
 

@@ -67,7 +67,7 @@ class TheoremRecord(TypedDict):
     cited: list[CitedRecord]
     clauses: list[ClauseRecord]
     instances: int
-    shapes: int
+    rational_instances: int
     property_examples: int | None
     nonzero_residuals: int | None
     max_residual_over_bound: float | None

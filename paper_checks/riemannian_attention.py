@@ -57,7 +57,7 @@ CLAIMS = (
     ),
     Claim(
         "riemannian-attention/below-cubic",
-        r"Both costs lie far below the $O(d^3)$ of a general matrix.",
+        "Neither distances nor inverses come near the cubic cost that a matrix without structure has.",
         r"Counted exactly, both are of lower order than $d^3$ iff $r$ is of lower order than $d$.",
     ),
     Claim(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -33,6 +34,21 @@ def property_text(record: TheoremRecord) -> str:
         f"{record['property_examples']} ({record['nonzero_residuals']} nonzero), "
         f"{number(record['max_residual_over_bound'])} of bound"
     )
+
+
+def exact_text(record: TheoremRecord) -> str:
+    """How many exact instances were computed, and over what."""
+    return (
+        f"{record['instances']} with free symbols, "
+        f"{record['rational_instances']} on 63-bit rationals"
+    )
+
+
+def stress_text(cell: dict[str, Any]) -> str:
+    """How one cell of a stress run came out; one whose device is absent did not run."""
+    if cell["status"] == "not run":
+        return f"NOT RUN: {cell['reason']}"
+    return f"{cell['status']}, residual / bound {number(cell.get('ratio'))}"
 
 
 def _row(record: TheoremRecord) -> tuple[str, ...]:

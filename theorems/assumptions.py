@@ -13,7 +13,7 @@ def signed(array: IndexedBase, sign: str) -> Assumption:
     """Every entry of the array is ">0", ">=0" or "!=0"."""
     relation = {">0": ">", ">=0": r"\ge", "!=0": r"\ne"}[sign]
     text = f"${latex(array.label)} {relation} 0$"
-    return Assumption(f"{array}{sign}", text, signs=((str(array), sign),))
+    return Assumption(f"{array}{sign}", text, signs=((array, sign),))
 
 
 def sums_to_one(array: IndexedBase) -> Assumption:

@@ -1,12 +1,13 @@
 """The trusted checker of derivations: what a rule claims, what it may use, whether it follows."""
 
-from sympy import Expr, Indexed, Integer
+from sympy import Expr, Integer
 
 from theorems.instances import witness_faults
 from theorems.statement import Assumption, Bound, Cited, Definition, Equation, Iff, RankBound, Rule
 from theorems.statement import Step, Witness
 from theorems.sums import NormalForm, Refused, free_indices, normal_form, subtract
-from theorems.world import TRUE, World, identity, is_general, sign_of
+from theorems.wellformed import given_fault, rank_fault
+from theorems.world import TRUE, World, identity, sign_of
 
 
 class Failed(ValueError):
@@ -23,8 +24,6 @@ def equations(rule: Rule, world: World) -> list[Equation]:
         match item:
             case Assumption():
                 found += item.rules
-            case Definition(entry=Indexed()) if not is_general(item.entry):
-                raise Refused(f"{item.entry} does not define {item.id} throughout")
             case Definition(over=Integer(p=1)):
                 found.append((item.entry, item.value))
             case Definition():
@@ -52,8 +51,10 @@ def _supported(definition: Definition, rule: Rule, world: World) -> None:
 
 def derive(rule: Rule, world: World = TRUE) -> None:
     """Check one link of a derivation at symbolic sizes; Failed, Refused or Undecided otherwise."""
-    if isinstance(rule, Cited) or (isinstance(rule, Step) and rule.shapes_only):
+    if isinstance(rule, Cited):
         return
+    if fault := given_fault(world.given(rule)):
+        raise Refused(f"{rule.id}: {fault}")
     if isinstance(rule, Witness):
         if faults := witness_faults(rule, world):
             raise Failed(f"{rule.id}: the witness does not show it: {'; '.join(faults)}")
@@ -61,17 +62,14 @@ def derive(rule: Rule, world: World = TRUE) -> None:
     lhs, rhs = identity(rule)
     if lhs == rhs or (isinstance(rule, Iff) and rule.left == rule.right):
         raise Refused(f"{rule.id}: both sides are the same expression")
-    rules, names = equations(rule, world), world.names()
-    ranges = free_indices(lhs, rhs, identify=names)
-    if isinstance(rule, RankBound):
-        matrices = [m for m in (rule.small, rule.large, rule.before, rule.after) if m is not None]
-        indices = {*ranges, *(index for _, *axes in matrices for index, _ in axes)}
-        for entry, (row, _), (column, _) in matrices:
-            if not entry.free_symbols & indices <= {row, column}:
-                raise Refused(f"{rule.id}: {entry} is not the entry of one matrix")
+    rules, ranges = equations(rule, world), free_indices(lhs, rhs)
+    if isinstance(rule, RankBound) and (fault := rank_fault(rule, ranges)):
+        raise Refused(f"{rule.id}: {fault}")
+    if isinstance(rule, Step) and rule.shapes_only:
+        return
 
     def form(expr: Expr) -> NormalForm:
-        return normal_form(expr, rules, names, ranges)
+        return normal_form(expr, rules, ranges)
 
     if difference := subtract(form(lhs), form(rhs)):
         raise Failed(f"{rule.id}: the sides differ by {_show(difference)}")
@@ -85,8 +83,4 @@ def derive(rule: Rule, world: World = TRUE) -> None:
 
 
 def _show(form: NormalForm) -> str:
-    terms = [
-        f"{coefficient} {[(name, ['#' * k + str(i) for k, i in ind]) for name, ind in atoms]}"
-        for (atoms, _), coefficient in list(form.items())[:3]
-    ]
-    return " + ".join(terms) + " + ..." * (len(form) > 3)
+    return " + ".join(f"{coefficient} {atoms}" for (atoms, _), coefficient in form.items())[:400]

@@ -111,19 +111,19 @@ class Draw:
 
     Assumptions fill the arrays they constrain, in order; what they leave open comes from the
     source with its sign; defined entries are computed, and are arbitrary where over = value = 0.
-    `names` maps names of dimensions to the name they are taken equal to.
     """
 
     def __init__(
         self, source: SmallIntegers, given: Sequence[Assumption | Definition],
-        sizes: Mapping[str, int] | None = None, names: Mapping[str, str] | None = None,
+        sizes: Mapping[str, int] | None = None,
     ) -> None:  # fmt: skip
-        self.source, self.sizes, self.names = source, dict(sizes or {}), dict(names or {})
+        self.source, self.sizes = source, dict(sizes or {})
         self.entries: dict[tuple[str, tuple[int, ...]], Value] = {}
+        self.notes: list[str] = []
         self.definitions = {item.id: item for item in given if isinstance(item, Definition)}
         self.assumptions = [item for item in given if isinstance(item, Assumption)]
         strength = list(CHOICES)
-        pairs = [pair for assumption in self.assumptions for pair in assumption.signs]
+        pairs = [(str(a), sign) for item in self.assumptions for a, sign in item.signs]
         self.signs = dict(sorted(pairs, key=lambda pair: strength.index(pair[1])))
         for assumption in self.assumptions:
             if assumption.impose:
@@ -131,7 +131,6 @@ class Draw:
 
     def size(self, dimension: Expr | str) -> int:
         name = getattr(dimension, "name", None) or str(dimension)
-        name = self.names.get(name, name)
         if not name.isdigit() and name not in self.sizes:
             self.sizes[name] = self.source.size(prod(self.sizes.values()))
         return self.sizes[name] if name in self.sizes else int(name)
@@ -152,8 +151,8 @@ class Draw:
         return self.entries[key]
 
     def put(self, array: IndexedBase, index: tuple[int, ...], value: Value) -> None:
-        if str(array.label) in self.definitions:
-            raise Rejected(f"{array} is defined, so no assumption can choose it")
+        if str(array.label) in self.definitions or (str(array.label), index) in self.entries:
+            raise Rejected(f"{array} is defined or used, so no later assumption can choose it")
         self.entries[str(array.label), index] = value
 
     def _defined(self, definition: Definition, index: tuple[int, ...]) -> Value:
@@ -163,13 +162,15 @@ class Draw:
             return value
         over = evaluate(definition.over, self, environment)
         if self.source.is_zero(over):
+            if not self.source.is_zero(value):
+                self.notes.append(f"no {definition.id}{list(index)} has 0 times it = {value}")
             return self.source.fresh(None)
         return value * self.source.inverse(over)
 
     def redefined(self, given: Sequence[Assumption | Definition]) -> Draw:
         """The same free entries under other definitions."""
         other = Draw(self.source, [item for item in given if isinstance(item, Definition)])
-        other.sizes, other.names, other.signs = self.sizes, self.names, self.signs
+        other.sizes, other.signs = self.sizes, self.signs
         defined = self.definitions.keys() | other.definitions.keys()
         other.entries = {key: v for key, v in self.entries.items() if key[0] not in defined}
         return other
@@ -209,8 +210,8 @@ def _compiled(expr: Expr) -> Callable[[Draw, Environment], Value]:
 
 
 def _total(body: Callable, limits: Sequence, draw: Draw, env: Environment) -> Value:
-    inner, total, variables = dict(env), 0, [limit[0] for limit in limits]
-    for choice in product(*(range(1, draw.size(limit[2]) + 1) for limit in limits)):
+    inner, total, variables = dict(env), 0, [limit[0] for limit in limits[::-1]]
+    for choice in product(*(range(1, draw.size(limit[2]) + 1) for limit in limits[::-1])):
         inner.update(zip(variables, choice, strict=True))
         total = total + body(draw, inner)
     return total

@@ -8,6 +8,7 @@ from operator import le, lt, ne
 from random import Random
 
 from flint import fmpq
+from sympy import Symbol
 from theorems.exact import Draw, Environment, Generators, LargeRationals, Nothing, Rejected
 from theorems.exact import SmallIntegers, Value, evaluate, rank
 from theorems.statement import Assumption, Bound, Definition, Equation, Iff, Matrix, RankBound
@@ -21,7 +22,7 @@ QUOTIENTS = 9  # of a symbolic instance; with more it is checked on 63-bit ratio
 
 def failures(sides: Equation, draw: Draw, holds: Callable[[Value, Value], bool]) -> Iterator[str]:
     """Where a relation between two sides fails on an exact instance, and by which values."""
-    ranges = free_indices(*sides, identify=tuple(draw.names.items()))
+    ranges = free_indices(*sides)
     for choice in product(*(range(1, draw.size(size) + 1) for size in ranges.values())):
         environment: Environment = dict(zip(ranges, choice, strict=True))
         left, right = (evaluate(side, draw, environment) for side in sides)
@@ -38,10 +39,10 @@ def broken(assumption: Assumption, draw: Draw) -> str | None:
     """How an exact instance breaks an assumption, or None."""
     wrong = [fault for rule in assumption.rules if (fault := difference(rule, draw))]
     wrong += [
-        f"{name}{list(index)} = {value}"
+        f"{array}{list(cell)} = {value}"
         for array, sign in assumption.signs
-        for (name, index), value in draw.entries.items()
-        if name == array and not SIGNS[sign](value)
+        for cell in draw.cells(array)
+        if not SIGNS[sign](value := draw.get(str(array), cell))
     ]
     return f"{assumption.id} fails: {wrong[0]}" if wrong else None
 
@@ -74,7 +75,12 @@ def witness_faults(rule: Witness, world: World) -> list[str]:
     for array, entries in rule.values.items():
         for cell, entry in _cells(entries):
             draw.put(array, cell, fmpq(entry))
-            draw.sizes |= {str(size): k for size, k in zip(array.shape, cell, strict=True)}
+            for size, k in zip(array.shape, cell, strict=True):
+                draw.sizes[str(size)] = max(k, draw.sizes.get(str(size), 0))
+    for array, entries in rule.values.items():
+        sizes = (draw.sizes[str(s)] if isinstance(s, Symbol) else int(s) for s in array.shape)
+        if [cell for cell, _ in _cells(entries)] != [*product(*(range(1, k + 1) for k in sizes))]:
+            return [f"{array} does not have the shape {array.shape}"]
     faults = [difference(equation, draw) for equation in rule.holds]
     faults += [broken(item, draw) for item in given if isinstance(item, Assumption)]
     faults += [f"{a} = {b}" for a, b in rule.fails if not difference((a, b), draw)]
@@ -112,7 +118,7 @@ def search(rule: Rule, world: World, rng: Random, tries: int) -> Search:
     valid, stuck, given = 0, frozenset[str](), world.given(rule)
     for _ in range(tries):
         try:
-            draw = Draw(SmallIntegers(rng), given, names=dict(world.names()))
+            draw = Draw(SmallIntegers(rng), given)
             message = violation(rule, draw)
             if any(broken(assumption, draw) for assumption in draw.assumptions):
                 continue
@@ -121,7 +127,7 @@ def search(rule: Rule, world: World, rng: Random, tries: int) -> Search:
         ones = {name for name, size in draw.sizes.items() if size == 1}
         valid, stuck = valid + 1, frozenset(ones & stuck if valid else ones)
         if message:
-            return Search(valid, stuck, draw, message)
+            return Search(valid, stuck, draw, "; ".join([message, *draw.notes]))
     return Search(valid, stuck)
 
 

@@ -27,14 +27,14 @@ def symbols_of(names: str) -> tuple[Any, ...]:
 
 @dataclass(frozen=True)
 class Assumption:
-    """A hypothesis: equations used left to right, signs (array name, ">0" or ">=0") of arrays,
+    """A hypothesis: equations used left to right, signs (array, ">0", ">=0" or "!=0"),
     and `impose(draw)`, which fills the arrays of an exact instance so that they have it."""
 
     id: str
     text: str
     rules: tuple[Equation, ...] = ()
     impose: Callable[[Any], None] | None = None
-    signs: tuple[tuple[str, str], ...] = ()
+    signs: tuple[tuple[IndexedBase, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class Clause:
 @dataclass(frozen=True)
 class Mutant:
     """A near-miss false claim in place of the step of the same id: other sides, assumptions
-    dropped or added, definitions redefined; `identify` pairs dimensions taken as equal."""
+    dropped or added, definitions redefined."""
 
     id: str
     claim: Rule
@@ -135,7 +135,6 @@ class Mutant:
     drop: tuple[Assumption, ...] = ()
     add: tuple[Assumption, ...] = ()
     redefine: tuple[Definition, ...] = ()
-    identify: tuple[tuple[Symbol, Symbol], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ from theorems.statement import Equation
 Index = str | int
 Atom = tuple[str, tuple[Index, ...]]
 NormalForm = dict[tuple, Rational]
-Names = tuple[tuple[str, str], ...]
 DELTA = "KroneckerDelta()"
 REWRITES, RELABELLINGS = 2_000, 5_040
 
@@ -42,28 +41,24 @@ Rewrite = tuple[Term, list[Term]]  # a product, and the sum that replaces it
 
 
 class Reader:
-    """Reads expressions into terms; each index has one range and each name one meaning.
+    """Reads expressions into terms; each index has one range and each name one meaning."""
 
-    `identify` pairs names of dimensions with the name they are taken equal to.
-    """
-
-    def __init__(self, identify: Names = (), rule: Reader | None = None) -> None:
+    def __init__(self, rule: Reader | None = None) -> None:
         self.free: dict[str, Symbol] = {}
         self.ranges: dict[Index, str] = rule.ranges if rule else {}
         self._fresh = rule._fresh if rule else count()
         self._suffix = f" of rule {next(self._fresh)}" if rule else ""
         self._symbols: dict[str, Symbol] = rule._symbols if rule else {}
         self._shapes: dict[str, tuple[str, ...]] = rule._shapes if rule else {}
-        self._identify: dict[str, str] = rule._identify if rule else dict(identify)
+        self._numbers: set[str] = rule._numbers if rule else set()
 
     def read(self, expr: Expr, scope: Mapping[Symbol, int] | None = None) -> list[Term]:
         scope = scope or {}
         if isinstance(expr, Rational):
             return [Term(expr, (), frozenset())]
         if isinstance(expr, Symbol):
-            if expr in scope or expr in self.free.values():
+            if expr in scope:
                 raise Refused(f"index {expr} is used as a number")
-            self._name(expr)
             return [Term(Integer(1), ((self._dimension(expr), ()),), frozenset())]
         if isinstance(expr, Add):
             return [term for part in expr.args for term in self.read(part, scope)]
@@ -85,8 +80,9 @@ class Reader:
     def _sum(self, expr: Sum, scope: Mapping[Symbol, int]) -> list[Term]:
         inner, bound = dict(scope), set()
         for variable, low, high in reversed(expr.limits):
-            if low != 1 or not isinstance(high, Symbol | Integer):
+            if low != 1 or not isinstance(high, Symbol | Integer) or high in inner or high == 0:
                 raise Refused(f"sum over {variable} from {low} to {high}: whole ranges 1..n only")
+            self._name(variable)
             inner[variable] = fresh = next(self._fresh)
             self.ranges[fresh] = self._dimension(high)
             bound.add(fresh)
@@ -112,6 +108,8 @@ class Reader:
         if symbol in scope:
             return scope[symbol]
         self._name(symbol)
+        if symbol.name in self._numbers:
+            raise Refused(f"index {symbol} is used as a number")
         self.free[symbol.name + self._suffix] = symbol
         return symbol.name + self._suffix
 
@@ -120,7 +118,12 @@ class Reader:
             raise Refused(f"two objects are called {symbol.name}")
 
     def _dimension(self, size: Expr) -> str:
-        return self._identify.get(str(size), str(size))
+        if str(size) in {symbol.name for symbol in self.free.values()}:
+            raise Refused(f"index {size} is used as a number")
+        if isinstance(size, Symbol):
+            self._name(size)
+        self._numbers.add(str(size))
+        return str(size)
 
     def instantiate(self, terms: Iterable[Term], images: Mapping[Index, Index]) -> Iterator[Term]:
         """The terms with free indices replaced by their images and bound ones made fresh."""
@@ -236,12 +239,11 @@ def canonical(term: Term, reader: Reader) -> tuple:
 
 
 def normal_form(
-    expr: Expr, rules: Sequence[Equation] = (), identify: Names = (),
-    ranges: Mapping[Symbol, str] | None = None,
-) -> NormalForm:  # fmt: skip
+    expr: Expr, rules: Sequence[Equation] = (), ranges: Mapping[Symbol, str] | None = None
+) -> NormalForm:
     """Canonical monomials and their coefficients after rewriting, earlier rules first; `ranges` of
     free indices where the expression alone does not show them."""
-    reader = Reader(identify)
+    reader = Reader()
     reader.ranges |= {symbol.name: size for symbol, size in (ranges or {}).items()}
     waiting = reader.read(expr)
     compiled = [compile_rule(rule, Reader(rule=reader)) for rule in rules]
@@ -265,11 +267,9 @@ def subtract(left: NormalForm, right: NormalForm) -> NormalForm:
 
 
 @cache
-def free_indices(*sides: Expr, identify: Names = ()) -> dict[Symbol, str]:
+def free_indices(*sides: Expr) -> dict[Symbol, str]:
     """The free index symbols of the expressions with the names of their ranges."""
-    reader = Reader(identify)
-    read = [term for side in sides for term in reader.read(side)]
-    terms = [contract(term, reader) for term in read]
-    if clash := {name for t in terms for name, ind in t.atoms if not ind} & reader.free.keys():
-        raise Refused(f"index {clash.pop()} is used as a number")
+    reader = Reader()
+    for term in [term for side in sides for term in reader.read(side)]:
+        contract(term, reader)
     return {symbol: reader.ranges[name] for name, symbol in reader.free.items()}

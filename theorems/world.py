@@ -8,6 +8,7 @@ from sympy import Add, Expr, Indexed, KroneckerDelta, Mul, Pow, Rational, Sum, S
 
 from theorems.statement import Assumption, Bound, Definition, Equation, Iff, RankBound, Rule, Step
 from theorems.sums import Refused
+from theorems.wellformed import is_general
 
 
 @dataclass(frozen=True)
@@ -17,10 +18,6 @@ class World:
     drop: tuple[Assumption, ...] = ()
     add: tuple[Assumption, ...] = ()
     redefine: tuple[Definition, ...] = ()
-    identify: tuple[tuple[Symbol, Symbol], ...] = ()
-
-    def names(self) -> tuple[tuple[str, str], ...]:
-        return tuple((str(a), str(b)) for a, b in self.identify)
 
     def drops(self, item: Any) -> bool:
         return isinstance(item, Assumption) and item.id in {dropped.id for dropped in self.drop}
@@ -49,8 +46,8 @@ class World:
         for item in len(closure := self.closure(rule)) * closure:
             pairs = item.signs if isinstance(item, Assumption) else ()
             if isinstance(item, Bound) and item.small == 0 and is_general(item.large):
-                pairs = ((str(item.large.base.label), ">0" if item.strict else ">=0"),)
-            for name, sign in pairs:
+                pairs = ((item.large.base, ">0" if item.strict else ">=0"),)
+            for name, sign in ((str(array), sign) for array, sign in pairs):
                 known[name] = max(known.get(name, 0), {">0": 2, ">=0": 1}.get(sign, 0))
             if isinstance(item, Definition) and sign_of(item.over, known) == 2:
                 known[item.id] = max(known.get(item.id, 0), sign_of(item.value, known))
@@ -58,11 +55,6 @@ class World:
 
 
 TRUE = World()
-
-
-def is_general(entry: Expr) -> bool:
-    """Whether an entry stands for the whole array: its indices are distinct symbols."""
-    return isinstance(entry, Indexed) and len({*entry.indices}) == len(entry.indices)
 
 
 def sign_of(expr: Expr, known: Mapping[str, int]) -> int:

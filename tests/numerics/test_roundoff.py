@@ -166,6 +166,16 @@ def test_quotient_by_a_computed_sum(name: str) -> None:
     assert within(a / total, rational(a) / rational(a).sum(axis=0), bound)
 
 
+@pytest.mark.parametrize("name", DTYPES)
+@pytest.mark.parametrize("scale", [1.0, 2.0**-12, 2.0**-540])
+def test_square_root_of_a_computed_sum(name: str, scale: float) -> None:
+    a = tensor(name, scale * np.random.default_rng(0).normal(size=(3, 400)))
+    total = (a * a).sum(dim=0)
+    true = np.vectorize(lambda v: Fraction((Decimal(v.numerator) / v.denominator).sqrt()))
+    bound = (exact(a) * exact(a)).sum(axis=0).sqrt(total)
+    assert within(total.sqrt(), true((rational(a) ** 2).sum(axis=0)), bound)
+
+
 def test_quotient_refuses_a_denominator_that_may_be_zero() -> None:
     a = np.array([[1.0, 1.0], [-1.0, 2.0]])
     with pytest.raises(ValueError, match="computed must exceed its error bound"):

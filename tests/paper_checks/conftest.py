@@ -5,10 +5,12 @@ from collections.abc import Callable
 import pytest
 
 from paper_checks.claims import NOT_VERIFIED, claim_record
+from paper_checks.exposition import given
 from paper_checks.lint import NOT_RUN, read_papers
 from paper_checks.report import Report, TheoremRecord
 from paper_checks.run import describe_suite
 from theorems import catalogue
+from theorems.statement import Assumption
 
 RecordOf = Callable[..., TheoremRecord]
 
@@ -21,10 +23,11 @@ def record_of() -> RecordOf:
         theorem = catalogue.load(theorem_id)
         steps = sum(len(clause.steps) for clause in theorem.clauses)
         names = [clause.name for clause in theorem.clauses]
+        assumed = given((step for clause in theorem.clauses for step in clause.steps), Assumption)
         return {
             **NOT_RUN, "id": theorem_id, "title": theorem.title, "level": level, "ok": ok,
             "clauses": [{"name": name, "level": level, "failures": []} for name in names],
-            "steps": steps, "steps_checked": steps, "instances": 7, "property_examples": 200,
+            "steps": steps, "steps_checked": steps, "instances": 7, "rational_instances": 3, "property_examples": 200,
             "nonzero_residuals": 123, "max_residual_over_bound": 0.25, "tightness": 1.5,
             "planted_rejected": True, "mutants": len(theorem.mutants),
             "mutants_refuted": len(theorem.mutants),
@@ -33,7 +36,7 @@ def record_of() -> RecordOf:
                  "counterexample": "n=1; P[1, 1]=-1/2; at i=1: 2 != 3", "derivation_fails": True}
                 for m in theorem.mutants
             ],
-            "necessity": {"P sums to 1": dict.fromkeys(names, "needed")},
+            "necessity": {a.id: dict.fromkeys(names, "needed") for a in assumed},
             "failures": [] if ok else [f"{theorem_id}.{names[0]}: planted"], "warnings": [],
             "uses": list(theorem.uses), "seconds": 0.5,
         }  # fmt: skip

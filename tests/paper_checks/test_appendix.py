@@ -67,7 +67,7 @@ def test_numbers_are_those_of_the_report(
 ) -> None:
     record = {**record_of("CW1"), "instances": 987654, "max_residual_over_bound": 0.0625}
     text = appendix.render({**report, "theorems": [record]})  # pyright: ignore[reportArgumentType]
-    assert "987654" in text
+    assert "987654 with free symbols, 3 on 63-bit rationals" in text
     assert "0.0625" in text
     assert "FAILED" not in text
 

@@ -129,6 +129,16 @@ def test_what_is_no_evidence_id_is_refused(text: str) -> None:
         owner(text)
 
 
+def test_constant_transports_keep_edge_dependence_from_being_proved_as_it_stands(
+    record_of: Callable[..., TheoremRecord],
+) -> None:
+    claims, evidence, _ = read_papers()
+    (claim,) = [c for c in claims if c.id == "attention-geometry/edge-dependence"]
+    judged = claim_record(claim, evidence[claim.id], {"CW2": record_of("CW2")})
+    assert judged["outcome"] == ADDED
+    assert judged["counterexamples"] == ["CW2.three_heads"]
+
+
 def test_with_nothing_run_nothing_is_claimed() -> None:
     claims, evidence, _ = read_papers()
     outcomes = {verdict(claim, evidence[claim.id], {}).outcome for claim in claims}

@@ -1,19 +1,24 @@
 """The command line: exit statuses, one clear line where something is wrong, whole files."""
 
+import shutil
 import subprocess
 import sys
 from copy import deepcopy
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from paper_checks import __main__, commands
+from paper_checks import __main__, commands, run
 from paper_checks.__main__ import main
 from paper_checks.claims import FAILED
 from paper_checks.papers import PAPERS, family_of
 from paper_checks.report import Report, to_json
 from theorems import catalogue
+from theorems.lint import lint_package
+from theorems.statement import Cited, Clause, Step
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -111,6 +116,8 @@ def test_selection(with_report: dict[str, Any], words: list[str], expected: list
         (["verify", sorted(catalogue.PLANNED)[0]], "planned, not built yet"),
         (["verify", "--html", "no/../such.txt/x/", "--json", "."], "--json .: is a directory"),
         (["show", "CW99"], "theorem CW99 is unknown"),
+        (["stress", "CW3"], "CW3: built, but has no stress case; these have one: CW1"),
+        (["stress", sorted(catalogue.PLANNED)[0]], "planned, not built yet"),
         (["appendix", "--out", "a.tex", "--json", "absent.json"], "--json absent.json: No such"),
     ],
 )
@@ -146,6 +153,26 @@ def test_bad_usage_names_the_argument(
     assert argument in capsys.readouterr().err
 
 
+def test_a_forbidden_construct_in_the_theorems_fails_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(commands, "verify", lambda ids, **options: run.verify([], **options))
+    assert main(["verify"]) == 0
+    capsys.readouterr()
+    copy = shutil.copytree(ROOT / "theorems", tmp_path / "theorems")
+    with (copy / "connection_walks" / "edge_gauge.py").open("a") as stream:
+        stream.write("\nsmuggled = total_norm.lhs.simplify()\n")
+    monkeypatch.setattr(run, "lint_package", partial(lint_package, copy))
+    assert main(["verify"]) == 1
+    printed = capsys.readouterr().out
+    assert "FAILED: theorems/connection_walks/edge_gauge.py:" in printed
+    assert ".simplify" in printed
+
+
+def test_a_run_lints_the_theorems() -> None:
+    assert run.lint_package is lint_package
+
+
 def test_an_interrupt_is_one_line_and_130(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -163,6 +190,24 @@ def test_list_names_what_is_built_planned_and_claimed(capsys: pytest.CaptureFixt
     assert all(f"\n{i} " in f"\n{printed}" for i in catalogue.CATALOGUE)
     assert all(i in printed for i in catalogue.PLANNED)
     assert "attention-geometry/single-head: " in printed
+    assert not set("$\\{}") & set(printed)
+    assert printed.startswith("CW1   G if verified Single-head")
+
+
+def test_list_says_a_level_that_its_clauses_can_reach(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    theorem = catalogue.load("CW1")
+    step = theorem.clauses[0].steps[0]
+    assert isinstance(step, Step)
+    axiom = Cited(id="axiom", because="", statement="", source="")
+    for steps, level in [
+        ((replace(step, shapes_only=True),), "S"), ((axiom, step), "G | axiom"), ((), "N"),
+    ]:  # fmt: skip
+        clauses = (*theorem.clauses, Clause("more", "", steps))
+        monkeypatch.setattr(catalogue, "load", lambda _, c=clauses: replace(theorem, clauses=c))
+        assert main(["list"]) == 0
+        assert f"CW1   {level} if verified " in capsys.readouterr().out
 
 
 def test_show_prints_clauses_and_steps(capsys: pytest.CaptureFixture[str]) -> None:
@@ -170,6 +215,8 @@ def test_show_prints_clauses_and_steps(capsys: pytest.CaptureFixture[str]) -> No
     printed = capsys.readouterr().out
     assert "CW1.kronecker: " in printed
     assert "(sum identity)" in printed
+    assert r"\quad" not in printed
+    assert printed.index("CW1.biases") < printed.index("assuming P sums to 1")
     assert main(["show", "attention-geometry/single-head"]) == 0
     assert "evidence: CW1.constant_transport" in capsys.readouterr().out
 
@@ -202,6 +249,11 @@ def test_a_report_of_other_clauses_is_refused(
     words = ["appendix", "--out", str(tmp_path / "a.tex"), "--json", str(tmp_path / "report.json")]
     assert main(words) == 2
     assert "does not fit this version: clauses of CW1" in capsys.readouterr().err
+    other = deepcopy(report)
+    other["theorems"][0]["necessity"]["renamed"] = {}
+    (tmp_path / "report.json").write_text(to_json(other))
+    assert main(words) == 2
+    assert "does not fit this version: assumptions of CW1: renamed" in capsys.readouterr().err
     assert not (tmp_path / "a.tex").exists()
 
 

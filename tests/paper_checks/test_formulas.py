@@ -68,6 +68,13 @@ def test_long_relations_are_broken_into_lines_that_fit() -> None:
     assert "aligned" not in one_line(broken)
 
 
+def test_on_one_line_a_matrix_keeps_its_rows_and_no_space_is_a_macro() -> None:
+    matrix = r"P = \begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix}"
+    assert one_line(matrix) == matrix
+    assert one_line(r"\begin{aligned} & a \\ &\;\iff\; b \end{aligned}") == r"a \iff b"
+    assert one_line(r"a, \quad b > 0") == "a, b > 0"
+
+
 def test_a_quotient_is_never_written() -> None:
     assert definition(Definition(P[i, j], w[h], over=rho[i])) == r"P_{ij} \rho_{i} = w_{h}"
 
@@ -90,6 +97,13 @@ ENTRY = (P[i, j], (i, n), (j, m))
         (
             Iff(id="s", because="", left=(P[i, j], w[h]), right=(w[h], Integer(0))),
             [r"P_{ij} = w_{h}\;\Longleftrightarrow\; w_{h} = 0"],
+        ),
+        (
+            Iff(id="s", because="", left=(P[i, j], w[h]), right=(w[h], w[k]),
+                factor=w[h] + w[k]),
+            [r"P_{ij} = w_{h}\;\Longleftrightarrow\; w_{h} = w_{k}",
+             r"\text{difference on the left} = \left(w_{h} + w_{k}\right) \cdot "
+             r"\text{difference on the right}, \quad w_{h} + w_{k} > 0"],
         ),
         (
             RankBound(id="s", because="", small=ENTRY, large=ENTRY),
@@ -136,6 +150,19 @@ def test_prose(text: str, formulas: list[str] | None, tex: str | None) -> None:
     assert latex.formulas_in(text) == formulas
     assert latex.html(text).count("<math>") == len(formulas)
     assert latex.tex(text) == tex
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (r"$P_{ij} \ge 0$ -- 50\%", "P_ij >= 0 - 50%"),
+        (r"$W_O^{\top} \otimes \mathrm{vec}(T)$.", "W_O^T (x) vec(T)."),
+        (r"$\frac{1}{H} \sum_h \rho_{i}$, \emph{all}", "1/H sum_h rho_i, all"),
+        (r"$a \mapsto b,\; O(d^2)$", "a -> b, O(d^2)"),
+    ],
+)
+def test_readable_text_has_no_latex(text: str, expected: str) -> None:
+    assert latex.readable(text) == expected
 
 
 def test_html_of_prose_is_escaped() -> None:

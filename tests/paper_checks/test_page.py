@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from fontTools.ttLib import TTFont
 
-from paper_checks import latex, page
+from paper_checks import appendix, latex, page
 from paper_checks.report import Report, TheoremRecord
 
 FRACTION, SUBSCRIPT, SUM = r"\frac{E_{ij}}{Z_{i}}", r"x_{i}", r"\sum_{j} x"
@@ -148,6 +148,46 @@ def test_failures_and_missing_parts_are_shown(
     assert "no counterexample found" in shown
     assert "its derivation passes" in shown
     assert "NOT REJECTED" in shown
+
+
+def section(html: str, theorem_id: str) -> str:
+    """A theorem's section without its formulas' markup."""
+    found = re.search(rf'<section>\n<h2 id="{theorem_id}">.*?</section>', html, re.DOTALL)
+    assert found
+    return re.sub(r"<math>.*?</math>", "MATH", found[0], flags=re.DOTALL)
+
+
+def test_names_are_typeset_where_formulas_are(html: str) -> None:
+    shown = section(html, "CW3")
+    assert "by MATH" in shown
+    assert "P&#39; T&#39;" not in shown
+    assert "P' T'" not in shown
+    need = shown[shown.index("Which clause needs") :]
+    assert '<td>MATH</td><td><a href="#CW3.' in need
+    assert "Assumptions that only witnesses use are not listed" in need
+
+
+def test_assumptions_stand_with_the_clauses_that_use_them(html: str) -> None:
+    shown = section(html, "CW1")
+    clauses = re.findall(r'<div class="clause" id="CW1\.(\w+)">(.*?)</ol>', shown, re.DOTALL)
+    assuming = {name for name, text in clauses if ">assuming<" in text}
+    assert assuming == {"biases", "masks_and_sinks", "logits_of_a_walk", "token_logits"}
+
+
+def test_exact_instances_are_counted_by_kind(html: str) -> None:
+    assert "7 with free symbols, 3 on 63-bit rationals" in section(html, "CW1")
+
+
+def test_stress_says_what_there_is(report: Report, record_of: Callable[..., TheoremRecord]) -> None:
+    cell = {"n": 2, "d": 3, "heads": 1, "dtype": "float32", "device": "cuda"}
+    absent = {**cell, "status": "not run", "reason": "no cuda device"}
+    one: TheoremRecord = {**record_of("CW1"), "stress": [absent]}
+    two: TheoremRecord = {**record_of("CW2"), "stress": [{**cell, "status": "ok", "ratio": 0.5}]}
+    for render in (page.render, appendix.render):
+        shown = render({**report, "theorems": [one, two, record_of("CW3")]})
+        assert shown.count("NOT RUN: no cuda device") == 1
+        assert shown.lower().count("no stress case") == 1
+        assert "ok, residual / bound 0.5" in shown
 
 
 def test_text_from_a_run_cannot_become_markup(

@@ -1,4 +1,4 @@
-"""`verify` on false inputs: each fault is reported, and the line names the theorem and the place."""
+"""`verify` on false inputs: each fault is reported in a line that names theorem and place."""
 
 from __future__ import annotations
 
@@ -167,15 +167,30 @@ LOCAL_FAULTS: dict[str, tuple[Theorem, str]] = {
                                       r"EX1\.moves: derivation.*claims nothing"),
     "an assumption that no clause needs": (with_step(replace(
         shift, by=(stochastic, signed(x, ">=0")))), r"EX1: no clause needs x>=0"),
-    "an id that occurs twice": (replace(SHIFT, clauses=2 * SHIFT.clauses), r"EX1: shift occurs twice"),
+    "an id that occurs twice": (replace(SHIFT, clauses=2 * SHIFT.clauses),
+                                r"EX1: shift occurs twice"),
     "a mutant id that occurs twice": (replace(SHIFT, mutants=2 * SHIFT.mutants),
                                       r"EX1: mutant any_rows occurs twice"),
     "a mutant that is derived": (with_step(shift, Mutant("again", shift, "")),
                                  r"EX1\.shift: mutant again: its derivation does not fail"),
     "a mutant without counterexample": (with_step(shift, Mutant(
-        "hidden", replace(shift, by=(hidden,)), "")), r"EX1\.shift: mutant hidden: no counterexample"),
+        "hidden", replace(shift, by=(hidden,)), "")),
+        r"EX1\.shift: mutant hidden: no counterexample"),
     "a mutant of no step": (with_step(shift, any_rows, Mutant(
-        "lost", replace(shift, id="gone", rhs=s), "")), r"EX1\.gone: mutant lost: no step is called"),
+        "lost", replace(shift, id="gone", rhs=s), "")),
+        r"EX1\.gone: mutant lost: no step is called"),
+    "two clauses of one name": (replace(SHIFT, clauses=(
+        *SHIFT.clauses, Clause("moves", "", (replace(shift, id="again"),)))),
+        r"EX1: .*moves occurs twice"),
+    "an idle assumption under the id of another": (with_step(replace(shift, by=(
+        replace(signed(x, ">=0"), id=stochastic.id), stochastic))), r"EX1: .*P sums to 1"),
+    "a mutant that is no false statement": (with_step(shift, Mutant(
+        "shown", Witness(id="shift", values={u: [1]}, fails=((u[i], v[i]),), because=""), "")),
+        r"EX1\.shift: mutant shown: "),
+    "a mutant that defines q by q": (with_step(divided, Mutant(
+        "loop", replace(divided, rhs=u[i]), "",
+        redefine=(replace(quotient, support=replace(false_bound, by=(quotient,))),))),
+        r"EX1\.shift: mutant loop: "),
     "no mutants": (replace(SHIFT, mutants=()), r"EX1: no mutants"),
 }  # fmt: skip
 FAULTS = PAPER_FAULTS | LOCAL_FAULTS

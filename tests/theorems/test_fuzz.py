@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 Fuzz = Callable[..., Counter[str]]
-CASES = 250
+CASES = 180
 MODULES = tuple(importlib.import_module(f"theorems.{name}") for name in ("sums", "derive", "world"))
 
 # What the bug is: the function, the sound text in it, the text with the bug.
@@ -89,7 +89,7 @@ def plant(monkeypatch: pytest.MonkeyPatch, function: str, sound: str, bug: str) 
 
 def test_random_sums_are_judged_as_their_values_say(fuzz: Fuzz) -> None:
     counts = fuzz(CASES)
-    assert counts["Accepted"] >= 150, counts
+    assert counts["Accepted"] >= 160, counts
     assert counts["Failed"] >= 120, counts
     assert counts["Uncounts"] <= 10, counts
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from itertools import product
+from math import isqrt
 
+from flint import fmpq
 from sympy import IndexedBase, KroneckerDelta, Sum, latex
 
 from theorems.constructions import Rows, invertible, reflection, times, unit_vector
-from theorems.exact import Draw, Rejected
+from theorems.exact import Draw, Generators, Rejected, SmallIntegers
 from theorems.statement import Assumption, symbols_of
 
 i, j, a, b, c, e = symbols_of("i j a b c e")
@@ -49,6 +51,31 @@ def frobenius_norm(norm: IndexedBase, block: IndexedBase) -> Assumption:
     text = f"${latex(norm.label)}_{{{subscript}}} = \\lVert {block}_{{ij}} \\rVert_F$"
     rule = (square, norm[(i, j)[:axes]] ** 2)
     return Assumption(f"{norm} is the norm of {block}", text, (rule,), impose)
+
+
+def square_of_norm(
+    norm: IndexedBase, block: IndexedBase, P: IndexedBase, row_norm: IndexedBase
+) -> Assumption:
+    """norm_ij^2 = |block_ij|_F^2 of either sign; the root P_ij row_norm_i where symbolic."""
+
+    def impose(draw: Draw) -> None:
+        for cell in draw.cells(norm):
+            places = product(*(range(1, size + 1) for size in draw.shape(block)[2:]))
+            square = sum(draw.get(str(block), (*cell, *place)) ** 2 for place in places)
+            if isinstance(draw.source, Generators):
+                root = draw.get(str(P), cell) * draw.get(str(row_norm), cell[:1])
+            else:
+                root = fmpq(isqrt(int(square.p)), isqrt(int(square.q)))
+                if root**2 != square:
+                    raise Rejected(f"{square} has no rational root")
+            # Searches meet both roots; the signs of the assumptions choose between them.
+            flip = type(draw.source) is SmallIntegers and draw.source.rng.randrange(4) == 0
+            draw.put(norm, cell, -root if flip else root)
+
+    square = Sum(block[i, j, a, b] ** 2, (a, 1, block.shape[2]), (b, 1, block.shape[3]))
+    text = f"${latex(norm.label)}_{{ij}}^2 = \\lVert {latex(block.label)}_{{ij}} \\rVert_F^2$"
+    rule = (norm[i, j] ** 2, square)
+    return Assumption(f"{norm}^2 is the square norm of {block}", text, (rule,), impose)
 
 
 def isometry(T: IndexedBase, G: IndexedBase) -> Assumption:

@@ -162,7 +162,12 @@ width = RankBound(
 uniform = Iff(
     id="uniform", left=(m * L[i, j], Sum(L[i, l], (l, 1, m))), right=(LC[i, j], Integer(0)),
     factor=m, by=(centred, reciprocal),
-    because="Width 0 means that every entry of log P is its row mean: P_ij = 1/m throughout.",
+    because="Width 0 means that every entry of log P is its row mean.",
+)
+uniform_weights = Iff(
+    id="uniform_weights", left=(m * E[i, j], Z[i]), right=(m * P[i, j], Integer(1)), factor=Z[i],
+    by=(softmax, softmax_total, positive_E),
+    because="Logits are constant along a row iff E = exp(S) is, that is iff P_ij = 1/m.",
 )
 
 X, X2, S, W = array("X", n, d), array("X'", m, d_k), array("S", n, m), array("M_S", d, d_k)
@@ -199,6 +204,14 @@ head_attained = Step(
     because="A rank factorisation T = F G is realised by W_V = G^T and W_O = F^T.",
 )
 
+W_S, P_S, T_S = array("W_S", d_v, d), array("P_S", n, n), array("T_S", n, n)
+
+
+def square(term: Expr) -> Expr:
+    """A walk whose outputs have the width of its inputs."""
+    return Sum(P[i, j] * term, (j, 1, m), (b, 1, d), (c, 1, d_v))
+
+
 THEOREM = Theorem(
     id="CW1",
     title="Single-head attention is a connection walk with constant transport",
@@ -219,7 +232,9 @@ THEOREM = Theorem(
         Clause("inner_width", r"The least inner width of $S = Q K^\top$ with "
                r"$\mathrm{softmax}(S) = P$ is $\min_u \mathrm{rank}(\log P + u \mathbf{1}^\top) = "
                r"\mathrm{rank}((\log P) C_m)$, attained at minus the row means; it is $0$ iff "
-               r"$P_{ij} = 1/m$ throughout.", (shifts, attained, width, uniform)),
+               r"$P_{ij} = 1/m$ throughout. Here and below the rank of a matrix is the least inner "
+               r"width of its factorisations.",
+               (shifts, attained, width, uniform, uniform_weights)),
         Clause("token_logits", r"Logits $X M X'^\top$ reach every $S$ without extra width if the "
                r"rows of $X$ and of $X'$ are independent; equal tokens force equal rows.",
                (solve_logits, solve_width, equal_tokens)),
@@ -229,13 +244,16 @@ THEOREM = Theorem(
     mutants=(
         Mutant("constant_shift_always", stochastic_shift, "one shift without row sums 1",
                drop=(stochastic,), add=(signed(P, ">=0"),)),
-        Mutant("no_transpose", constant, "T = W_V W_O", identify=((d_o, d),),
-               redefine=(Definition(T[a, b], Sum(W_V[a, c] * W_O[c, b], (c, 1, d_v))),)),
+        Mutant("no_transpose", Step(
+            id="constant", because="claimed", lhs=square(x[j, b] * W_V[b, c] * W_S[c, a]),
+            rhs=square(x[j, b] * W_V[a, c] * W_S[c, b])), "T = W_V W_O"),
         Mutant("any_tokens", solve_logits, "every S from dependent tokens", drop=(independent,)),
         Mutant("width_is_rank_log_P", replace(shifts, small=(L[i, l], (i, n), (l, m)),
-               large=(LC[i, j], (i, n), (j, m)), after=None), "width rank(log P) is needed"),
-        Mutant("transport_tensor_weights", replace(block, rhs=T[i, j] * P[a, b]),
-               "block matrix T (x) P", identify=((m, n), (d, n), (d_o, n))),
+               large=(LC[i, l], (i, n), (l, m)), after=None), "width rank(log P) is needed"),
+        Mutant("transport_tensor_weights", Step(
+            id="block", because="claimed", rhs=T_S[i, j] * P_S[a, b],
+            lhs=Sum(P_S[i, k] * T_S[a, c] * KroneckerDelta(k, j) * KroneckerDelta(c, b),
+                    (k, 1, n), (c, 1, n))), "block matrix T (x) P"),
         Mutant("nonnegative_suffices", logits_exist, "P >= 0 has finite logits",
                drop=(positive_P,), add=(signed(P, ">=0"),)),
         Mutant("width_zero_iff_equal_rows", replace(uniform, left=(LC[i, j], LC[k, j])),
@@ -245,7 +263,8 @@ THEOREM = Theorem(
         Mutant("sink_keeps_rows", replace(killed, rhs=Z[i] * (1 + sink[i])),
                "a sink leaves row sums 1"),
         Mutant("width_of_values_is_d_v", replace(head_width, small=(W_V[b, c], (c, d_v), (b, d)),
-               large=(T[a, b], (a, d_o), (b, d)), before=None), "rank W_V is needed"),
+               large=(T[a, b], (a, d_o), (b, d)), before=(W_O[c, a], (c, d_v), (a, d_o))),
+               "rank W_V is needed"),
     ),
     sources=(
         "From Self-Attention to Connection Laplacian: A Unified Operator View of Transformers",

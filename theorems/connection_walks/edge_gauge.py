@@ -17,7 +17,9 @@ from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum
 
 from theorems.assumptions import right_inverse, signed, sums_to_one
 from theorems.connection_walks import gated_mixture as cw2
-from theorems.connection_walks.blocks import frobenius_norm, isometry, orthogonal, same_blocks
+from theorems.connection_walks.blocks import (
+    frobenius_norm, isometry, orthogonal, same_blocks, square_of_norm,
+)  # fmt: skip
 from theorems.statement import (
     Clause,
     Definition,
@@ -89,24 +91,24 @@ canonical_norms = Step(
 )  # fmt: skip
 
 stochastic2, nonnegative2, positive_tau = sums_to_one(P2), signed(P2, ">=0"), signed(tau, ">0")
-norm2, total2 = array("c'", n, m), array("t'", n)
+norm2 = array("c'", n, m)
 other_blocks = Definition(B[i, j, a, b], P2[i, j] * T2[i, j, a, b])
+positive_norm2 = signed(norm2, ">0")
 other_norms = Step(
-    id="other_norms", lhs=Sum(B[i, j, a, b] ** 2, (a, 1, d_o), (b, 1, d)),
-    rhs=P2[i, j] ** 2 * tau[i] ** 2, by=(other_blocks, frobenius_norm(tau, T2)),
+    id="other_norms", lhs=norm2[i, j] ** 2, rhs=P2[i, j] ** 2 * tau[i] ** 2,
+    by=(frobenius_norm(tau, T2), other_blocks, square_of_norm(norm2, B, P2, tau)),
     because="Take any choice (P', T') whose transports have the norm tau_i along row i.",
 )
 roots = Iff(
-    id="roots", left=(norm[i, j] ** 2, P2[i, j] ** 2 * tau[i] ** 2),
-    right=(norm[i, j], P2[i, j] * tau[i]), factor=norm[i, j] + P2[i, j] * tau[i],
-    by=(positive_norm, nonnegative2, positive_tau),
-    because="A nonnegative square root is unique, so c_ij = P'_ij tau_i.",
+    id="roots", left=(norm2[i, j] ** 2, P2[i, j] ** 2 * tau[i] ** 2),
+    right=(norm2[i, j], P2[i, j] * tau[i]), factor=norm2[i, j] + P2[i, j] * tau[i],
+    by=(positive_norm2, nonnegative2, positive_tau),
+    because="A nonnegative square root is unique, so c'_ij = P'_ij tau_i.",
 )
 unique = Step(
-    id="unique", lhs=P2[i, j] * total2[i], rhs=norm2[i, j], because="Rows of P' sum to 1, so "
-    "sum_k c_ik = tau_i and P'_ij is the canonical weight.",
-    by=(Definition(total2[i], Sum(norm2[i, l], (l, 1, m))),
-        Definition(norm2[i, j], P2[i, j] * tau[i]), stochastic2),
+    id="unique", lhs=P2[i, j] * Sum(norm2[i, l], (l, 1, m)), rhs=norm2[i, j],
+    by=(stochastic2, other_norms, roots),
+    because="Rows of P' sum to 1, so sum_k c'_ik = tau_i and P'_ij is the canonical weight.",
 )
 
 p, p2 = array("p", n, n), array("p'", n, n)
@@ -156,7 +158,8 @@ longer_path = Step(
     id="longer_path", lhs=pi2[i, j] * p2[j, k] * Sum(Pi2[i, j, a, c] * s2[j, k, c, b], (c, 1, d)),
     rhs=pi[i, j] * p[j, k] * Sum(Pi[i, j, a, c] * s[j, k, c, b], (c, 1, d)),
     by=(same_blocks(pi, Pi, pi2, Pi2), square),
-    because="Induction along a path: if products up to j agree after weighting, so do those to k.",
+    because="Induction along a path from one edge: if products up to j agree after weighting, so "
+    "do those up to k.",
 )
 
 g, g_inv, moved = array("g", n, d, d), array("g^{-1}", n, d, d), array("s^g", n, n, d, d)
@@ -200,7 +203,8 @@ THEOREM = Theorem(
                 unique)),
         Clause("what_changes", r"Stochasticity and reversibility of $P$, isometry of $T$ and the "
                r"gates depend on the choice.", (stochasticity, reversibility, gates)),
-        Clause("what_stays", r"Holonomies do not depend on it up to positive scalars.",
+        Clause("what_stays", r"Holonomies do not depend on it up to positive scalars; what is a "
+               r"function of $W$ does not at all.",
                (triangle, longer_path)),
         Clause("node_gauge", r"$T_{ij} \mapsto g_i T_{ij} g_j^{-1}$ sends $W$ to $g W g^{-1}$, "
                r"holonomies to conjugates, and isometries to isometries for the moved metrics.",

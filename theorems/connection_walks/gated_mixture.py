@@ -97,6 +97,11 @@ convex = Step(
     rhs=walk(Pu, Sum(gu[h, i, j] * H * T[h, a, b], (h, 1, H))),
     because="With w_h = 1/H the transports T^h / w_h are H T^h.",
 )
+uniform_nonnegative = Bound(
+    id="uniform_nonnegative", small=Integer(0), large=Pu[i, j] * gu[h, i, j],
+    certificate=u * A[h, i, j], by=(uniform_gate, uniform, nonnegative_A),
+    because="On an edge the gates of the head mean are nonnegative.",
+)
 factor_H = Step(
     id="factor_H", lhs=H * walk(Pu, Sum(gu[h, i, j] * T[h, a, b], (h, 1, H))), rhs=heads(),
     by=(uniform_gate, uniform), because="The mixture of the T^h themselves is short by exactly H.",
@@ -111,12 +116,24 @@ constant = Iff(
     right=(Sum((g[h, i, j] - g[h, k, l]) * r[h] * T[h, a, b], (h, 1, H)), Integer(0)),
     by=(mixture,), because="T_ij is linear in the gates; over a set of edges, take all its pairs.",
 )
-p, U, V, M2 = array("p", n, m), array("U", d_o, d), array("V", d_o, d), array("M_2", n, m, d_o, d)
+s1, s2, P12, p = array("s_1", n, m), array("s_2", n, m), array("P_12", n, m), array("p", n, m)
+U, V, M2 = array("U", d_o, d), array("V", d_o, d), array("M_2", n, m, d_o, d)
+pair_mean = Definition(P12[i, j], s1[i, j] + s2[i, j])
+pair_share = Bound(
+    id="pair_share", small=s1[i, j], large=P12[i, j], certificate=s2[i, j],
+    by=(pair_mean, signed(s1, ">=0"), signed(s2, ">=0")),
+    because="s_h = w_h A^h are the shares of the two heads.",
+)
+pair_gate = Definition(p[i, j], s1[i, j], over=P12[i, j], support=pair_share)
+two_gates = Step(
+    id="two_gates", lhs=P12[i, j] * (1 - p[i, j]), rhs=s2[i, j], by=(pair_gate, pair_mean),
+    because="If p is the gate of the first head, that of the second is 1 - p.",
+)
 two = Definition(M2[i, j, a, b], p[i, j] * U[a, b] + (1 - p[i, j]) * V[a, b])
 two_heads = Iff(
     id="two_heads", left=(M2[i, j, a, b], M2[k, l, a, b]), by=(two,),
     right=((p[i, j] - p[k, l]) * (U[a, b] - V[a, b]), Integer(0)),
-    because="The gates of two heads are p and 1 - p. A product of real numbers that vanishes for "
+    because="With U = T^1/w_1 and V = T^2/w_2. A product of real numbers that vanishes for "
     "all pairs of edges and all entries has a factor that does.",
 )
 three_heads = Witness(
@@ -149,7 +166,7 @@ grouped_query = Step(
     because="Row h of the 0/1 matrix K selects kv(h), the value head that query head h reads.",
 )
 
-G, V3 = array("G", n, m, H), array("V_3", H, d_o, d)
+G, V3, T_S = array("G", n, m, H), array("V_3", H, d_o, d), array("T_S", H, d, d)
 
 
 def gate_combination(row: Expr, column: Expr) -> Expr:
@@ -171,11 +188,11 @@ THEOREM = Theorem(
                (row_sums,)),
         Clause("convex_mixture", r"With $w_h = 1/H$: $T_{ij} = \sum_h g^h_{ij} (H T^h)$, a convex "
                r"mixture of $H T^h$; that of $T^h$ itself is off by exactly $H$.",
-               (convex, factor_H, convex_total, uniform_share)),
+               (convex, factor_H, convex_total, uniform_nonnegative, uniform_share)),
         Clause("constancy", r"$T_{ij} = T_{kl}$ iff $(g_{ij} - g_{kl}) V = 0$, where row $h$ of "
                r"$V$ is $\mathrm{vec}(T^h / w_h)$.", (constant,)),
         Clause("two_heads", r"For $H = 2$: $T_{ij}$ is constant iff the gates are or "
-               r"$T^1 / w_1 = T^2 / w_2$.", (two_heads,)),
+               r"$T^1 / w_1 = T^2 / w_2$.", (pair_share, two_gates, two_heads)),
         Clause("three_heads", r"For $H = 3$ there are heads with constant $T_{ij}$, gates that "
                r"are not constant and distinct $T^h / w_h$.", (three_heads,)),
         Clause("grouped_query", r"With shared value heads $T^h = (W_V^{kv(h)} W_O^h)^\top$ for "
@@ -197,8 +214,10 @@ THEOREM = Theorem(
             "w_h = 1 is row-stochastic"),
         Mutant("unnormalised_gates", one_walk, "gates w_h A^h_ij",
                redefine=(Definition(g[h, i, j], w[h] * A[h, i, j]),), add=(nonnegative_A,)),
-        Mutant("transposed_transport", replace(one_walk, rhs=walk(P, M[i, j, b, a])),
-               "T_ij transposed", identify=((d_o, d),)),
+        Mutant("transposed_transport", replace(
+            one_walk, lhs=heads(T_S),
+            rhs=walk(P, Sum(g[h, i, j] * r[h] * T_S[h, b, a], (h, 1, H)))),
+            "T_ij transposed"),
         Mutant("wrong_kv_map", replace(grouped_query, by=(shared_transport(kv2),)),
                "another map from query heads to value heads"),
         Mutant("signed_heads", share, "a share of a sum with signs", drop=(nonnegative_A,)),

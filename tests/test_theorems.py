@@ -1,0 +1,106 @@
+"""The catalogue, theorem by theorem: derivations, levels, mutants, necessity, numeric property.
+
+Each theorem is verified once; its clauses and mutants are tests of their own, with ids such as
+`CW2-gates-mutant-missing_H`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from numerics.properties import run_property
+from theorems import catalogue
+from theorems.check import verify
+from theorems.statement import Clause, Mutant, Theorem
+
+TOO_SLOW = 15.0  # seconds a theorem
+LOWER: dict[str, str] = {}  # clauses whose level is below G, such as "RA6.stability": "S"
+THEOREMS = {identifier: catalogue.load(identifier) for identifier in catalogue.CATALOGUE}
+
+
+@cache
+def report_of(identifier: str) -> dict[str, Any]:
+    """The report on a theorem, made once."""
+    return verify(THEOREMS[identifier])
+
+
+def clause_of(theorem: Theorem, mutant: Mutant) -> str:
+    """The name of the clause whose step a mutant attacks."""
+    named = (c.name for c in theorem.clauses if mutant.claim.id in [s.id for s in c.steps])
+    return next(named, "no_clause")
+
+
+CLAUSES = [pytest.param(identifier, clause, id=f"{identifier}-{clause.name}-derivation")
+           for identifier, theorem in THEOREMS.items() for clause in theorem.clauses]  # fmt: skip
+MUTANTS = [
+    pytest.param(key, mutant, id=f"{key}-{clause_of(theorem, mutant)}-mutant-{mutant.id}")
+    for key, theorem in THEOREMS.items() for mutant in theorem.mutants
+]  # fmt: skip
+each_theorem = pytest.mark.parametrize("identifier", THEOREMS)
+
+
+@pytest.mark.parametrize(("identifier", "clause"), CLAUSES)
+def test_clause(identifier: str, clause: Clause) -> None:
+    """Its steps follow, agree with exact instances and survive self-refutation, at its level."""
+    (found,) = (c for c in report_of(identifier)["clauses"] if c["name"] == clause.name)
+    assert not found["failures"], "\n".join(found["failures"])
+    name = f"{identifier}.{clause.name}"
+    assert found["level"] == LOWER.get(name, "G"), f"{name} has level {found['level']}"
+
+
+@pytest.mark.parametrize(("identifier", "mutant"), MUTANTS)
+def test_mutant(identifier: str, mutant: Mutant) -> None:
+    """It is not derived, and an exact counterexample refutes it."""
+    (found,) = (m for m in report_of(identifier)["mutant_details"] if m["id"] == mutant.id)
+    assert not found["errors"], "\n".join([mutant.text, *found["errors"], found["counterexample"]])
+    assert found["derivation_fails"], f"{mutant.text}: derived"
+    assert found["refuted"], f"{mutant.text}: no counterexample"
+    assert " against " in found["counterexample"] or "rank" in found["counterexample"]
+
+
+@each_theorem
+def test_theorem(identifier: str) -> None:
+    """Nothing about it as a whole is wrong, and the counts of its report add up."""
+    report, theorem = report_of(identifier), THEOREMS[identifier]
+    assert not report["errors"], "\n".join(report["errors"])
+    assert report["ok"]
+    assert report["steps_checked"] + report["steps_cited"] == report["steps"]
+    assert report["mutants_refuted"] == report["mutants"] == len(theorem.mutants) > 0
+    assert report["instances"] > 0
+    assert report["self_refutation"]["tries"] > 0
+    assert set(theorem.uses) <= set(catalogue.CATALOGUE)
+    assert theorem.sources
+
+
+@each_theorem
+def test_every_assumption_is_needed_by_some_clause(identifier: str) -> None:
+    names = [clause.name for clause in THEOREMS[identifier].clauses]
+    for assumption, row in report_of(identifier)["necessity"].items():
+        assert list(row) == names
+        assert "needed" in row.values(), f"no clause of {identifier} needs {assumption}: {row}"
+
+
+@each_theorem
+def test_theorem_is_verified_in_time(identifier: str) -> None:
+    seconds = report_of(identifier)["seconds"]
+    assert seconds < TOO_SLOW, f"{identifier} took {seconds:.1f} s"
+
+
+@pytest.mark.parametrize(
+    "identifier", [pytest.param(name, id=f"{name}-property") for name in THEOREMS]
+)
+def test_property(identifier: str) -> None:
+    """On random arrays the rounding error stays within its bound, which is tight."""
+    module: Any = import_module(catalogue.property_module(identifier))
+    result = run_property(identifier, module)
+    assert result.ok, "\n".join(result.failures)
+    clauses = {clause.name for clause in THEOREMS[identifier].clauses}
+    assert set(result.clauses) <= clauses, f"{identifier} has no clause {result.clauses}"
+
+
+def test_planned_and_built_theorems_are_apart() -> None:
+    assert not catalogue.PLANNED & catalogue.CATALOGUE.keys()

@@ -1,0 +1,56 @@
+"""What the objects of a derivation must be before it is worth checking: the lint of their form."""
+
+from collections.abc import Iterable
+
+from sympy import Expr, Indexed, Symbol
+
+from theorems.statement import Assumption, Definition, RankBound
+
+
+def is_general(entry: Expr) -> bool:
+    """Whether an entry stands for the whole of its array, or is an unknown number."""
+    if isinstance(entry, Indexed):
+        indices = {*entry.indices}
+        return len(indices) == len(entry.indices) and not indices & {*entry.base.shape}
+    return isinstance(entry, Symbol) and entry.is_positive is None
+
+
+def given_fault(given: Iterable[Assumption | Definition]) -> str | None:
+    """Why assumptions and definitions are none: two of one name, a definition that is not of an
+    entry, or definitions that rest on themselves."""
+    assumed: dict[str, tuple] = {}
+    defined: dict[str, Definition] = {}
+    for item in given:
+        if isinstance(item, Assumption):
+            content = (item.rules, item.signs)
+            if assumed.setdefault(item.id, content) != content:
+                return f"two assumptions are called {item.id}"
+        elif not is_general(item.entry):
+            return f"{item.entry} does not define {item.id} throughout"
+        elif defined.setdefault(item.id, item) != item:
+            return f"{item.id} has two definitions"
+    waiting = dict(defined)
+    while ready := [name for name, item in waiting.items() if not _mentions(item) & {*waiting}]:
+        waiting = {name: item for name, item in waiting.items() if name not in ready}
+    return f"{', '.join(sorted(waiting))} rest on their own definition" if waiting else None
+
+
+def _mentions(definition: Definition) -> set[str]:
+    sides = (definition.value, definition.over)
+    return {str(symbol) for side in sides for symbol in side.free_symbols}
+
+
+def rank_fault(rule: RankBound, ranges: dict[Symbol, str]) -> str | None:
+    """Why the matrices of a rank bound do not multiply, or are no matrices."""
+    factors = [m for m in (rule.before, rule.large, rule.after) if m is not None]
+    axes = [rule.small[1], *(axis for _, *pair in factors for axis in pair), rule.small[2]]
+    if any(left != right for left, right in zip(axes[::2], axes[1::2], strict=True)):
+        return f"the shapes along {[str(index) for index, _ in axes]} do not fit"
+    indices = {*ranges, *(index for index, _ in axes)}
+    for entry, (row, _), (column, _) in (rule.small, *factors):
+        if row == column or not entry.free_symbols & indices <= {row, column}:
+            return f"{entry} is not the entry ({row}, {column}) of one matrix"
+    for index, size in rule.small[1:]:
+        if ranges.get(index) != str(size):
+            return f"index {index} has range {ranges.get(index)}, not {size}"
+    return None
