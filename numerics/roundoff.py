@@ -1,7 +1,8 @@
 """Rigorous forward error bounds, composed by replaying the exact sequence of operations.
 
-`exact(x)` enters a stored array; `@`, `+`, `-`, `*`, `/`, `.sqrt`, `.sum` then follow the computation and
-carry `error >= |computed - exact|`, entry by entry, in float64 on the array's own device.
+`exact(x)` enters a stored array; `@`, `+`, `-`, `*`, `/`, `.sqrt`, `.sum` then follow the
+computation and carry `error >= |computed - exact|`, entry by entry, in float64 on the array's own
+device.
 Every formula is Higham 2002, sections 2.2, 3.1 and 3.5, with gradual or abrupt underflow added.
 """
 

@@ -138,7 +138,8 @@ def readable(text: str) -> str:
     """Prose for a list: formulas without dollar signs, macros and braces, as in P_ij >= 0."""
     words = re.sub(r"\\(?:emph|text\w*|math\w+|operatorname)\{([^{}]*)\}", r"\1", text)
     words = re.sub(r"\\frac\{([^{}]*)\}\{([^{}]*)\}", r"\1/\2", words)
-    words = re.sub(r"\\([A-Za-z]+) ?", lambda macro: _WORDS.get(macro[1], macro[1] + " "), words)
+    words = re.sub(r"(\\[A-Za-z]+)(?=\\[A-Za-z])", r"\1 ", words)
+    words = re.sub(r"\\([A-Za-z]+)", lambda macro: _WORDS.get(macro[1], macro[1]), words)
     words = re.sub(r"\\[,;! ]|~", " ", words).replace("\\", "")
     words = re.sub(r"[${}]", "", words).replace("---", "-").replace("--", "-")
     return re.sub(r" +([,.;:)])", r"\1", " ".join(words.split()))

@@ -57,7 +57,7 @@ CLAIMS = (
     ),
     Claim(
         "riemannian-attention/below-cubic",
-        "Neither distances nor inverses come near the cubic cost that a matrix without structure has.",
+        "Neither distances nor inverses come near the cubic cost of a matrix without structure.",
         r"Counted exactly, both are of lower order than $d^3$ iff $r$ is of lower order than $d$.",
     ),
     Claim(

@@ -92,7 +92,8 @@ def _exact_part(exact: dict[str, Any]) -> dict[str, Any]:
         for m in exact["mutant_details"]
     ]  # fmt: skip
     same = ("id", "title", "steps", "steps_checked", "steps_cited", "cited", "clauses",
-            "instances", "rational_instances", "mutants", "mutants_refuted", "necessity")  # fmt: skip
+            "instances", "rational_instances", "mutants", "mutants_refuted",
+            "necessity")  # fmt: skip
     return {
         **{key: exact[key] for key in same},
         "level": lowest_level(clause["level"] for clause in exact["clauses"]),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
+from time import process_time
 from typing import Any
 
 import pytest
@@ -86,7 +87,10 @@ def test_every_assumption_is_needed_by_some_clause(identifier: str) -> None:
 
 @each_theorem
 def test_theorem_is_verified_in_time(identifier: str) -> None:
-    seconds = report_of(identifier)["seconds"]
+    # Processor time: what else the machine does is not the theorem's.
+    start = process_time()
+    verify(catalogue.load(identifier), seed=1)
+    seconds = process_time() - start
     assert seconds < TOO_SLOW, f"{identifier} took {seconds:.1f} s"
 
 

@@ -1,6 +1,7 @@
 """A theorem checked in full: derivations, instances, mutants, self-refutation, necessity, level."""
 
 from collections import Counter
+from itertools import product
 from random import Random
 from time import perf_counter
 from typing import Any
@@ -8,7 +9,7 @@ from zlib import crc32
 
 from theorems.derive import Failed, derive
 from theorems.exact import Rejected
-from theorems.instances import broken, instances, search, violation
+from theorems.instances import Search, broken, instances, search, violation
 from theorems.statement import Assumption, Cited, Clause, Mutant, Rule, Step, Theorem, Witness
 from theorems.sums import Refused, Undecided
 from theorems.wellformed import given_fault
@@ -43,7 +44,7 @@ def refute(mutant: Mutant, theorem: Theorem, seed: int) -> dict[str, Any]:
     errors = [] if true else [f"no step is called {mutant.claim.id}"]
     reason = obstacle(mutant.claim, world)
     idle = isinstance(reason, Refused) or isinstance(mutant.claim, Witness | Cited)
-    found = search(mutant.claim, world, rng, 0 if idle else MUTANT_TRIES)
+    found = Search(0) if idle else search(mutant.claim, world, rng, MUTANT_TRIES)
     if not isinstance(reason, Failed):
         errors.append(f"its derivation does not fail: {reason or 'it passes'}")
     if found.draw is None:
@@ -69,7 +70,8 @@ def necessity(theorem: Theorem, rng: Random) -> dict[str, dict[str, str]]:
         found = [a for s in steps for a in TRUE.given(s) if isinstance(a, Assumption)]
         for assumption in {a.id: a for a in found}.values():
             users = [s for s in steps if assumption in TRUE.given(s) and not obstacle(s)]
-            tries = (search(s, World(drop=(assumption,)), rng, MUTANT_TRIES).draw for s in users)
+            world, rounds = World(drop=(assumption,)), product((TRIES, MUTANT_TRIES), users)
+            tries = (search(step, world, rng, most).draw for most, step in rounds)
             row = matrix.setdefault(assumption.id, {c.name: "not used" for c in theorem.clauses})
             row[clause.name] = "needed" if any(tries) else "no counterexample found"
     return matrix

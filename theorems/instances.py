@@ -8,12 +8,12 @@ from operator import le, lt, ne
 from random import Random
 
 from flint import fmpq
-from sympy import Symbol
 from theorems.exact import Draw, Environment, Generators, LargeRationals, Nothing, Rejected
 from theorems.exact import SmallIntegers, Value, evaluate, rank
 from theorems.statement import Assumption, Bound, Definition, Equation, Iff, Matrix, RankBound
 from theorems.statement import Rule, Witness
 from theorems.sums import free_indices
+from theorems.wellformed import cells, witness_sizes
 from theorems.world import TRUE, World, identity
 
 SIGNS: dict[str, Callable] = {">0": partial(lt, 0), ">=0": partial(le, 0), "!=0": partial(ne, 0)}
@@ -70,31 +70,21 @@ def _matrix(matrix: Matrix, draw: Draw) -> list[list[Value]]:
 
 def witness_faults(rule: Witness, world: World) -> list[str]:
     """What a witness fails to show: an equation, an assumption, or a claimed difference."""
+    sizes, fault = witness_sizes(rule.values)
+    if fault:
+        return [fault]
     given = world.given(rule)
-    draw = Draw(Nothing(Random(0)), [item for item in given if isinstance(item, Definition)])
+    definitions = [item for item in given if isinstance(item, Definition)]
+    draw = Draw(Nothing(Random(0)), definitions, sizes)
     for array, entries in rule.values.items():
-        for cell, entry in _cells(entries):
+        for cell, entry in cells(entries):
             draw.put(array, cell, fmpq(entry))
-            for size, k in zip(array.shape, cell, strict=True):
-                draw.sizes[str(size)] = max(k, draw.sizes.get(str(size), 0))
-    for array, entries in rule.values.items():
-        sizes = (draw.sizes[str(s)] if isinstance(s, Symbol) else int(s) for s in array.shape)
-        if [cell for cell, _ in _cells(entries)] != [*product(*(range(1, k + 1) for k in sizes))]:
-            return [f"{array} does not have the shape {array.shape}"]
     faults = [difference(equation, draw) for equation in rule.holds]
     faults += [broken(item, draw) for item in given if isinstance(item, Assumption)]
     faults += [f"{a} = {b}" for a, b in rule.fails if not difference((a, b), draw)]
     faults += [f"{a} = {b} says nothing" for a, b in (*rule.holds, *rule.fails) if a == b]
     faults += [] if rule.holds or rule.fails else ["it claims nothing"]
     return [fault for fault in faults if fault]
-
-
-def _cells(entries: Value, cell: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Value]]:
-    if not isinstance(entries, list):
-        yield cell, entries
-        return
-    for position, inner in enumerate(entries, start=1):
-        yield from _cells(inner, (*cell, position))
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,10 @@
 """What the objects of a derivation must be before it is worth checking: the lint of their form."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
+from typing import Any
 
-from sympy import Expr, Indexed, Symbol
+from sympy import Expr, Indexed, IndexedBase, Symbol
 
 from theorems.statement import Assumption, Definition, RankBound
 
@@ -54,3 +56,26 @@ def rank_fault(rule: RankBound, ranges: dict[Symbol, str]) -> str | None:
         if ranges.get(index) != str(size):
             return f"index {index} has range {ranges.get(index)}, not {size}"
     return None
+
+
+def cells(entries: Any, cell: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Any]]:
+    """The entries of nested lists with their 1-based indices."""
+    if not isinstance(entries, list):
+        yield cell, entries
+        return
+    for position, inner in enumerate(entries, start=1):
+        yield from cells(inner, (*cell, position))
+
+
+def witness_sizes(values: Mapping[IndexedBase, Any]) -> tuple[dict[str, int], str | None]:
+    """The sizes of the dimensions that arrays show, and which array does not have its shape."""
+    sizes: dict[str, int] = {}
+    for array, entries in values.items():
+        for cell, _ in cells(entries):
+            for size, k in zip(array.shape, cell, strict=True):
+                sizes[str(size)] = max(k, sizes.get(str(size), 0))
+    for array, entries in values.items():
+        shape = [sizes[str(s)] if isinstance(s, Symbol) else int(s) for s in array.shape]
+        if [cell for cell, _ in cells(entries)] != [*product(*(range(1, k + 1) for k in shape))]:
+            return sizes, f"{array} does not have the shape {array.shape}"
+    return sizes, None

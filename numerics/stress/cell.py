@@ -75,8 +75,14 @@ class Key:
 
 
 def cell_key(
-    theorem_id: str, cell: str | None, n: int, d: int, heads: int | None,
-    dtype: str, device: str, seed: int,
+    theorem_id: str,
+    cell: str | None,
+    n: int,
+    d: int,
+    heads: int | None,
+    dtype: str,
+    device: str,
+    seed: int,
 ) -> Key:
     """The key of a cell; None takes the theorem's default cell or number of heads.
 
@@ -105,8 +111,14 @@ def cell_key(
 
 
 def run_cell(
-    theorem_id: str, cell: str | None, n: int, d: int, heads: int | None,
-    dtype: str, device: str, seed: int,
+    theorem_id: str,
+    cell: str | None,
+    n: int,
+    d: int,
+    heads: int | None,
+    dtype: str,
+    device: str,
+    seed: int,
 ) -> dict[str, Any]:
     """Evaluates a cell and returns its record: key, status, reason, residual, bound, ratio, times.
 

@@ -16,8 +16,22 @@ from numerics.stress.cell import FAILED, NOT_RUN, OK, Key, cases, cell_key, run_
 from numerics.stress.records import Record, Records
 
 COLUMNS = (
-    "theorem", "cell", "n", "d", "heads", "dtype", "device",
-    "status", "residual", "bound", "ratio", "tight", "library s", "walk s", "bound s", "peak MiB",
+    "theorem",
+    "cell",
+    "n",
+    "d",
+    "heads",
+    "dtype",
+    "device",
+    "status",
+    "residual",
+    "bound",
+    "ratio",
+    "tight",
+    "library s",
+    "walk s",
+    "bound s",
+    "peak MiB",
 )
 
 
@@ -37,7 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", nargs="+", type=int, default=[0], help="seeds (default 0)")
     parser.add_argument(
-        "--out", type=Path, default=Path("build/stress"),
+        "--out",
+        type=Path,
+        default=Path("build/stress"),
         help="folder of the JSON lines, one file a theorem (default build/stress)",
     )
 
@@ -57,7 +73,8 @@ def run(args: argparse.Namespace) -> int:
     results = _results(keys, records)
     print_table(results, Console())
     failed = [
-        (key, record) for key, record in zip(keys, results, strict=True)
+        (key, record)
+        for key, record in zip(keys, results, strict=True)
         if record["status"] == FAILED
     ]
     for key, record in failed:
@@ -117,8 +134,17 @@ def print_table(results: list[Record], console: Console) -> None:
             print("\t".join(cells))
         return
     table = Table(box=None, padding=(0, 1, 0, 0))
-    for column in ("cell", "n x d x H", "dtype", "device", "status", "residual", "ratio", "s",
-                   "MiB"):
+    for column in (
+        "cell",
+        "n x d x H",
+        "dtype",
+        "device",
+        "status",
+        "residual",
+        "ratio",
+        "s",
+        "MiB",
+    ):
         table.add_column(column, no_wrap=True)
     for record in results:
         theorem, cell, n, d, heads, dtype, device, status, residual, _, ratio, tight, *_, peak = (
@@ -126,8 +152,17 @@ def print_table(results: list[Record], console: Console) -> None:
         )
         total = f"{sum(record.get('seconds', {}).values()):.1f}"
         status = "loose" if (status, tight) == ("ok", "no") else status.partition(":")[0]
-        table.add_row(f"{theorem} {cell}", f"{n}x{d}x{heads}", dtype, device, status,
-                      residual, ratio, total, peak)
+        table.add_row(
+            f"{theorem} {cell}",
+            f"{n}x{d}x{heads}",
+            dtype,
+            device,
+            status,
+            residual,
+            ratio,
+            total,
+            peak,
+        )
     console.print(table)
     if any(record["status"] == OK and not record["tight"] for record in results):
         console.print("loose: within the bound, but by a ratio below 0.1 / k")

@@ -45,9 +45,7 @@ class Comparison:
         """The comparison over both sets of entries; a non-finite entry takes precedence."""
         mine, theirs = (not self.finite, self.ratio), (not other.finite, other.ratio)
         worst = other if theirs > mine else self
-        return replace(
-            worst, planted_rejected=self.planted_rejected and other.planted_rejected
-        )
+        return replace(worst, planted_rejected=self.planted_rejected and other.planted_rejected)
 
 
 def compare(

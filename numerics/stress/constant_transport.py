@@ -122,8 +122,9 @@ def comparisons(
         rho = Rounded(weight.weights.sum(-1)[0], lost, model.wide).seen(walk.row_sums[rows])
         two = moved + rho.reshape(-1, 1) * shift + b_o
         two = model.store(two, walk.result[rows])
-        yield compare("operator", head.result[rows], walk.result[rows], one.error + two.error,
-                      k, rows.start)
+        yield compare(
+            "operator", head.result[rows], walk.result[rows], one.error + two.error, k, rows.start
+        )
         if cell == "kronecker":
             sums = walk.row_sums[rows]
             yield compare("row sums", sums, torch.ones_like(sums), lost, layer.keys, rows.start)
@@ -156,6 +157,4 @@ def _one_head(rows: Rounded) -> Rounded:
 
 def _tokens_only(weight: WeightError, tokens: int) -> WeightError:
     """The weights without the sink's column."""
-    return replace(
-        weight, weights=weight.weights[..., :tokens], error=weight.error[..., :tokens]
-    )
+    return replace(weight, weights=weight.weights[..., :tokens], error=weight.error[..., :tokens])

@@ -117,18 +117,31 @@ def comparisons(
         one = model.store(joined @ joint_w_o, heads.result[rows])
         weight = walk_weights(exact, model, roundings, layer.head_weights)
         two = attend(weight, carried, walk.result[rows], model)
-        yield compare("operator", heads.result[rows], walk.result[rows], one.error + two.error,
-                      k, rows.start)
+        yield compare(
+            "operator", heads.result[rows], walk.result[rows], one.error + two.error, k, rows.start
+        )
         # P is never rounded to storage: its rows are summed as they were accumulated.
         unstored = replace(model, narrow=model.wide)
         weight = walk_weights(exact, unstored, 8 + row_terms, layer.head_weights)
         lost = weight.error.sum(-1) + layer.keys * weight.floor
         row_bound = (head_weights[:, None] * lost).sum(0)
-        yield compare("row sums", walk.row_sums[rows], head_weights.sum().expand_as(row_bound),
-                      row_bound, row_terms, rows.start)
+        yield compare(
+            "row sums",
+            walk.row_sums[rows],
+            head_weights.sum().expand_as(row_bound),
+            row_bound,
+            row_terms,
+            rows.start,
+        )
         defects = walk.gate_defects[rows]
-        yield compare("gate sums", defects, torch.zeros_like(defects),
-                      torch.full_like(row_bound, gate_bound), layer.heads, rows.start)
+        yield compare(
+            "gate sums",
+            defects,
+            torch.zeros_like(defects),
+            torch.full_like(row_bound, gate_bound),
+            layer.heads,
+            rows.start,
+        )
 
 
 def _stored_values(

@@ -42,9 +42,7 @@ class Layer:
         return replace(self, query=self.query[:, rows])
 
 
-def draw(
-    n: int, d: int, heads: int, dtype: torch.dtype, device: torch.device, seed: int
-) -> Layer:
+def draw(n: int, d: int, heads: int, dtype: torch.dtype, device: torch.device, seed: int) -> Layer:
     """A layer with d_k = d_v = d / heads, deterministic in the arguments except the device.
 
     Every query leans towards the key of a random token by a score from 1 to 16, log-uniformly, so

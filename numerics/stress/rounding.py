@@ -192,9 +192,7 @@ def walk_weights(
     return _weight_error(rows, weight + total, floor, model)
 
 
-def attend(
-    weight: WeightError, rows: Values, observed: torch.Tensor, model: Precision
-) -> Rounded:
+def attend(weight: WeightError, rows: Values, observed: torch.Tensor, model: Precision) -> Rounded:
     """Bound for weights (H, B, m) times rows (H, m, w), the result stored as `observed`.
 
     `observed` is (H, B, w), or (B, w) when the product also sums over the heads.

@@ -32,18 +32,38 @@ from numerics.trained.tokens import Tokens, read_text, tokenise
 SEED = 0
 EXTRA = ("safetensors", "tokenizers", "transformers")
 PACKAGES = ("attention-geometry", "numpy", "torch", *EXTRA)
-COLUMNS = ("layer", "parity: module", "parity: layer", "identity: edges", "identity: matrices",
-           "rows formed", "scalar surrogate", "row sums - 1")
+COLUMNS = (
+    "layer",
+    "parity: module",
+    "parity: layer",
+    "identity: edges",
+    "identity: matrices",
+    "rows formed",
+    "scalar surrogate",
+    "row sums - 1",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `analyze` on a parser."""
-    parser.add_argument("path", type=Path, metavar="PATH",
-                        help="checkpoint directory: config.json, safetensors, tokenizer.json")
-    parser.add_argument("--text", type=Path, metavar="FILE",
-                        help="UTF-8 text to read (default: three paragraphs of the package)")
-    parser.add_argument("--out", type=Path, metavar="DIR",
-                        help="where summary.json goes (default: build/analyze/<name>)")
+    parser.add_argument(
+        "path",
+        type=Path,
+        metavar="PATH",
+        help="checkpoint directory: config.json, safetensors, tokenizer.json",
+    )
+    parser.add_argument(
+        "--text",
+        type=Path,
+        metavar="FILE",
+        help="UTF-8 text to read (default: three paragraphs of the package)",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="where summary.json goes (default: build/analyze/<name>)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -82,11 +102,13 @@ def analyze(path: Path, text: Path | None = None, out: Path | None = None) -> st
     summary = _summary(checkpoint, model, tokens, parities, identities) | {"sha256": hashes}
     written = write_atomically(out / "summary.json", summary)
     print(f"wrote {written}")
-    failing = [i for i, found in enumerate(identities) if not found.ok]
-    return "" if not failing else (
-        f"layer {failing[0]}: the identity misses its threshold {identity.IDENTITY_THRESHOLD:g}: "
-        f"edges {identities[failing[0]].edges:.2e}, matrices {identities[failing[0]].matrices:.2e}"
-    )
+    for i, found in enumerate(identities):
+        if not found.ok:
+            return (
+                f"layer {i}: the identity misses its threshold {identity.IDENTITY_THRESHOLD:g}: "
+                f"edges {found.edges:.2e}, matrices {found.matrices:.2e}"
+            )
+    return ""
 
 
 def layers(model: Model, tokens: Tokens) -> Iterator[tuple[int, Layer, torch.Tensor]]:
@@ -178,16 +200,31 @@ def _summary(
 ) -> dict[str, object]:
     rows = zip(parities, identities, strict=True)
     return {
-        "model": {"name": checkpoint.name, "architecture": checkpoint.config["model_type"],
-                  "d": model.d, "heads": model.heads, "layers": model.depth},
-        "text": {"sha256": tokens.text_sha256, "tokens_in_text": tokens.tokens_in_text,
-                 "n": len(tokens.ids)},
+        "model": {
+            "name": checkpoint.name,
+            "architecture": checkpoint.config["model_type"],
+            "d": model.d,
+            "heads": model.heads,
+            "layers": model.depth,
+        },
+        "text": {
+            "sha256": tokens.text_sha256,
+            "tokens_in_text": tokens.tokens_in_text,
+            "n": len(tokens.ids),
+        },
         "norm": "max_i |dy_i| / max_i |y_i| over token rows, float64",
-        "thresholds": {"parity": identity.PARITY_THRESHOLD,
-                       "identity": identity.IDENTITY_THRESHOLD},
+        "thresholds": {
+            "parity": identity.PARITY_THRESHOLD,
+            "identity": identity.IDENTITY_THRESHOLD,
+        },
         "layers": [
-            {"layer": i, "parity_attention": p.attention, "parity_layer": p.layer, **asdict(m),
-             "ok": m.ok}
+            {
+                "layer": i,
+                "parity_attention": p.attention,
+                "parity_layer": p.layer,
+                **asdict(m),
+                "ok": m.ok,
+            }
             for i, (p, m) in enumerate(rows)
         ],
         "seed": SEED,
@@ -203,12 +240,12 @@ def _version(package: str) -> str:
         return "not installed"
 
 
-def _announce(
-    checkpoint: Checkpoint, model: Model, tokens: Tokens, hashes: dict[str, str]
-) -> None:
+def _announce(checkpoint: Checkpoint, model: Model, tokens: Tokens, hashes: dict[str, str]) -> None:
     n, total = len(tokens.ids), tokens.tokens_in_text
-    print(f"{checkpoint.name}: {checkpoint.config['model_type']}, {model.depth} layers, "
-          f"n = {n}, d = {model.d}, H = {model.heads}")
+    print(
+        f"{checkpoint.name}: {checkpoint.config['model_type']}, {model.depth} layers, "
+        f"n = {n}, d = {model.d}, H = {model.heads}"
+    )
     for name, digest in hashes.items():
         print(f"{name}: sha256 {digest}")
     if n < total:

@@ -87,24 +87,31 @@ class Bert:
         file, config = self.checkpoint.directory / "config.json", self.checkpoint.config
         position = config.get("position_embedding_type", "absolute")
         if position != "absolute":
-            raise Refused(f"{file}: position_embedding_type {position!r} is not known to the "
-                          "BERT adapter (absolute only)")
+            raise Refused(
+                f"{file}: position_embedding_type {position!r} is not known to the "
+                "BERT adapter (absolute only)"
+            )
         for key in ("is_decoder", "add_cross_attention"):
             if config.get(key):
                 raise Refused(f"{file}: {key} is set; the BERT adapter reads encoders only")
         if self.activation not in ACTIVATIONS:
-            raise Refused(f"{file}: hidden_act {self.activation!r} is not known to the BERT "
-                          f"adapter ({', '.join(ACTIVATIONS)})")
+            raise Refused(
+                f"{file}: hidden_act {self.activation!r} is not known to the BERT "
+                f"adapter ({', '.join(ACTIVATIONS)})"
+            )
         if self.d % self.heads:
-            raise Refused(f"{file}: hidden_size {self.d} is no multiple of "
-                          f"num_attention_heads {self.heads}")
+            raise Refused(
+                f"{file}: hidden_size {self.d} is no multiple of num_attention_heads {self.heads}"
+            )
 
     def _find_prefix(self) -> str:
         for prefix in PREFIXES:
             if f"{prefix}embeddings.word_embeddings.weight" in self.checkpoint.shapes:
                 return prefix
-        raise Refused(f"{self.checkpoint.directory}: tensor embeddings.word_embeddings.weight "
-                      "is missing (also under the prefix bert.)")
+        raise Refused(
+            f"{self.checkpoint.directory}: tensor embeddings.word_embeddings.weight "
+            "is missing (also under the prefix bert.)"
+        )
 
     def _stored(self, name: str) -> str:
         """The name in the file; files of the first releases call a norm's gain gamma."""
@@ -115,12 +122,15 @@ class Bert:
 
     def _refuse_surplus_layers(self) -> None:
         start = f"{self.prefix}encoder.layer."
-        numbers = {n[len(start) :].split(".")[0] for n in self.checkpoint.shapes
-                   if n.startswith(start)}
+        numbers = {
+            n[len(start) :].split(".")[0] for n in self.checkpoint.shapes if n.startswith(start)
+        }
         surplus = numbers - {str(i) for i in range(self.depth)}
         if surplus:
-            raise Refused(f"{self.checkpoint.directory}: config.json has num_hidden_layers "
-                          f"{self.depth}, the weights hold layer {min(surplus)}")
+            raise Refused(
+                f"{self.checkpoint.directory}: config.json has num_hidden_layers "
+                f"{self.depth}, the weights hold layer {min(surplus)}"
+            )
 
     def _embedding_shapes(self) -> dict[str, tuple[int, ...]]:
         return {

@@ -166,8 +166,9 @@ def open_checkpoint(path: Path) -> Checkpoint:
 
 def _single_file(path: Path) -> Path:
     if path.suffix in PICKLE_SUFFIXES:
-        raise Refused(f"{path}: pickled weights are never opened (they can run code); "
-                      f"{HOW_TO_CONVERT}")
+        raise Refused(
+            f"{path}: pickled weights are never opened (they can run code); {HOW_TO_CONVERT}"
+        )
     if path.suffix != ".safetensors":
         raise Refused(f"{path}: not a checkpoint directory and not a .safetensors file")
     return path
@@ -181,8 +182,10 @@ def _files_of_directory(directory: Path) -> tuple[Path, ...]:
         return _shards(index)
     pickles = sorted(p.name for p in directory.iterdir() if p.suffix in PICKLE_SUFFIXES)
     if pickles:
-        raise Refused(f"{directory}: holds only pickled weights ({pickles[0]}), which are never "
-                      f"opened (they can run code); {HOW_TO_CONVERT}")
+        raise Refused(
+            f"{directory}: holds only pickled weights ({pickles[0]}), which are never "
+            f"opened (they can run code); {HOW_TO_CONVERT}"
+        )
     raise Refused(f"{directory}: no model.safetensors and no model.safetensors.index.json")
 
 

@@ -95,6 +95,10 @@ BAD: dict[str, list[Row]] = {
         (lambda: transports.frobenius_factors(X[0]), ValueError, r"transports.*got \(6,\)"),
         (lambda: transports.frobenius_factors(NAN), ValueError, "transports must be finite"),
     ],
+    "transports.square": [
+        (lambda: transports.square(A), TypeError, "walk must be a Walk, got ndarray"),  # type: ignore
+        (lambda: transports.square(WIDE), ValueError, "walk must be square.*n = 2, m = 3"),
+    ],
     "transports.block_norms": [
         (lambda: transports.block_norms(A), TypeError, "walk must be a Walk, got ndarray")  # type: ignore
     ],

@@ -50,8 +50,11 @@ def test_a_cuda_index_beyond_the_last_device_is_absent(monkeypatch: pytest.Monke
 def fail_inside(seen: list[object]) -> None:
     with blockwise.exact_products():
         matmul = torch.backends.cuda.matmul
-        seen += [torch.get_float32_matmul_precision(), torch.is_grad_enabled(),
-                 matmul.allow_bf16_reduced_precision_reduction]
+        seen += [
+            torch.get_float32_matmul_precision(),
+            torch.is_grad_enabled(),
+            matmul.allow_bf16_reduced_precision_reduction,
+        ]
         raise KeyError("planted")
 
 

@@ -90,7 +90,10 @@ def test_a_killed_run_continues_where_it_was(tmp_path: Path) -> None:
     path = tmp_path / "CW2.jsonl"
     process = subprocess.Popen(
         [sys.executable, "-m", "numerics.stress", *arguments],
-        cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert process.stderr is not None
     with process.stderr:
@@ -110,8 +113,9 @@ def test_a_failing_cell_is_named_and_stays_failed(
 ) -> None:
     honest = gated_mixture.walk_side
     with monkeypatch.context() as planted:
-        planted.setattr(gated_mixture, "walk_side",
-                        lambda layer, cell: honest(replace(layer, scale=1.0), cell))
+        planted.setattr(
+            gated_mixture, "walk_side", lambda layer, cell: honest(replace(layer, scale=1.0), cell)
+        )
         assert run(tmp_path, "CW2", "--n", "9", "--heads", "2") == 1
     assert "FAILED CW2 gates n=9 d=8 heads=2 float32 cpu seed=0: operator" in (
         capsys.readouterr().err
@@ -132,8 +136,10 @@ def test_an_absent_device_is_not_run_and_never_ok(
     output = capsys.readouterr()
     assert "NOT RUN" in output.out
     assert "\tok" not in output.out
-    key = {name: record[name] for name in
-           ("id", "cell", "n", "d", "heads", "dtype", "device", "seed", "version")}
+    key = {
+        name: record[name]
+        for name in ("id", "cell", "n", "d", "heads", "dtype", "device", "seed", "version")
+    }
     assert Records(tmp_path / "CW2.jsonl").finished(Key(**key)) is None
 
 
@@ -151,8 +157,10 @@ def test_the_table_fits_a_terminal_of_80_columns() -> None:
     assert rows[0].split()[:6] == ["CW2", "gates", "30x8x2", "bfloat16", "cpu", "ok"]
     assert rows[1].split()[:6] == ["CW2", "gates", "131072x4096x32", "bfloat16", "cpu", "loose"]
     assert rows[2].split()[4:7] == ["cuda:0", "NOT", "RUN"]
-    assert rows[3:] == ["loose: within the bound, but by a ratio below 0.1 / k",
-                        "NOT RUN: no such device"]
+    assert rows[3:] == [
+        "loose: within the bound, but by a ratio below 0.1 / k",
+        "NOT RUN: no such device",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,10 @@ def heads_of(theorem: str) -> int:
 
 
 def judge(
-    theorem: str, cell: str, dtype: torch.dtype, spoil: Callable[[Layer], Layer] = lambda x: x,
+    theorem: str,
+    cell: str,
+    dtype: torch.dtype,
+    spoil: Callable[[Layer], Layer] = lambda x: x,
     plant: dict[tuple[int, ...], float] | None = None,
 ) -> dict[str, Comparison]:
     """The cell's comparisons, side two on a spoilt layer or with errors added to its result."""
@@ -142,16 +145,19 @@ def test_faults_that_the_operator_cannot_see_are_rejected(
     monkeypatch.setattr(blockwise, "walk_and_gates", moved)
     found = judge("CW2", cell, torch.float32)
     assert {name: item.ok for name, item in found.items()} == {
-        "operator": True, "row sums": False, "gate sums": False,
+        "operator": True,
+        "row sums": False,
+        "gate sums": False,
     }
 
 
 @pytest.mark.parametrize("cell", gated_mixture.CELLS)
 def test_head_weights_that_do_not_sum_to_one_are_seen_in_the_row_sums(cell: str) -> None:
-    found = judge("CW2", cell, torch.float32,
-                  lambda x: replace(x, head_weights=2 * x.head_weights))
+    found = judge("CW2", cell, torch.float32, lambda x: replace(x, head_weights=2 * x.head_weights))
     assert {name: item.ok for name, item in found.items()} == {
-        "operator": True, "row sums": False, "gate sums": True,
+        "operator": True,
+        "row sums": False,
+        "gate sums": True,
     }
 
 

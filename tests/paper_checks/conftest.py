@@ -27,9 +27,9 @@ def record_of() -> RecordOf:
         return {
             **NOT_RUN, "id": theorem_id, "title": theorem.title, "level": level, "ok": ok,
             "clauses": [{"name": name, "level": level, "failures": []} for name in names],
-            "steps": steps, "steps_checked": steps, "instances": 7, "rational_instances": 3, "property_examples": 200,
-            "nonzero_residuals": 123, "max_residual_over_bound": 0.25, "tightness": 1.5,
-            "planted_rejected": True, "mutants": len(theorem.mutants),
+            "steps": steps, "steps_checked": steps, "instances": 7, "rational_instances": 3,
+            "property_examples": 200, "nonzero_residuals": 123, "max_residual_over_bound": 0.25,
+            "tightness": 1.5, "planted_rejected": True, "mutants": len(theorem.mutants),
             "mutants_refuted": len(theorem.mutants),
             "mutant_details": [
                 {"id": m.id, "step": m.claim.id, "text": m.text, "refuted": True,

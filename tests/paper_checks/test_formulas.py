@@ -159,6 +159,7 @@ def test_prose(text: str, formulas: list[str] | None, tex: str | None) -> None:
         (r"$W_O^{\top} \otimes \mathrm{vec}(T)$.", "W_O^T (x) vec(T)."),
         (r"$\frac{1}{H} \sum_h \rho_{i}$, \emph{all}", "1/H sum_h rho_i, all"),
         (r"$a \mapsto b,\; O(d^2)$", "a -> b, O(d^2)"),
+        (r"$\min(\pi\rho, \log P)$", "min(pi rho, log P)"),
     ],
 )
 def test_readable_text_has_no_latex(text: str, expected: str) -> None:
