@@ -73,7 +73,7 @@ def square_of_norm(
             draw.put(norm, cell, -root if flip else root)
 
     square = Sum(block[i, j, a, b] ** 2, (a, 1, block.shape[2]), (b, 1, block.shape[3]))
-    text = f"${latex(norm.label)}_{{ij}}^2 = \\lVert {latex(block.label)}_{{ij}} \\rVert_F^2$"
+    text = f"$({latex(norm.label)}_{{ij}})^2 = \\lVert {latex(block.label)}_{{ij}} \\rVert_F^2$"
     rule = (norm[i, j] ** 2, square)
     return Assumption(f"{norm}^2 is the square norm of {block}", text, (rule,), impose)
 
