@@ -15,7 +15,7 @@ import pytest
 
 from numerics.properties import run_property
 from theorems import catalogue
-from theorems.check import verify
+from theorems.check import refute, verify
 from theorems.statement import Clause, Mutant, Theorem
 
 TOO_SLOW = 15.0  # seconds a theorem
@@ -92,6 +92,14 @@ def test_theorem_is_verified_in_time(identifier: str) -> None:
     verify(catalogue.load(identifier), seed=1)
     seconds = process_time() - start
     assert seconds < TOO_SLOW, f"{identifier} took {seconds:.1f} s"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("identifier", "mutant"), MUTANTS)
+def test_mutant_is_refuted_whatever_the_seed(identifier: str, mutant: Mutant) -> None:
+    missed = {seed: errors for seed in range(1, 9)
+              if (errors := refute(mutant, THEOREMS[identifier], seed)["errors"])}  # fmt: skip
+    assert not missed, missed
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def necessity(theorem: Theorem, rng: Random) -> dict[str, dict[str, str]]:
         found = [a for s in steps for a in TRUE.given(s) if isinstance(a, Assumption)]
         for assumption in {a.id: a for a in found}.values():
             users = [s for s in steps if assumption in TRUE.given(s) and not obstacle(s)]
-            world, rounds = World(drop=(assumption,)), product((TRIES, MUTANT_TRIES), users)
+            world, rounds = World(drop=(assumption,)), product((TRIES, 600, MUTANT_TRIES), users)
             tries = (search(step, world, rng, most).draw for most, step in rounds)
             row = matrix.setdefault(assumption.id, {c.name: "not used" for c in theorem.clauses})
             row[clause.name] = "needed" if any(tries) else "no counterexample found"

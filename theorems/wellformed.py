@@ -25,6 +25,8 @@ def given_fault(given: Iterable[Assumption | Definition]) -> str | None:
     for item in given:
         if isinstance(item, Assumption):
             content = (item.rules, item.signs)
+            if item.impose and not any(content):
+                return f"{item.id} constructs what it does not state"
             if assumed.setdefault(item.id, content) != content:
                 return f"two assumptions are called {item.id}"
         elif not is_general(item.entry):

@@ -1,8 +1,7 @@
 """CW3, edge gauge.
 
 same_operator: (P, T) and its Frobenius gauge, P'_ij = c_ij / sum_k c_ik with
-c_ij = ||P_ij T_ij||_F and T'_ij = P_ij T_ij / P'_ij, are one
-operator (as they are for any positive c).
+c_ij = ||P_ij T_ij||_F and T'_ij = P_ij T_ij / P'_ij, are one operator (for any positive c).
 frobenius: the rows of P' with a nonzero block sum to 1, and ||T'_ij||_F = sum_k c_ik on each.
 A sample makes one of the two comparisons.
 """

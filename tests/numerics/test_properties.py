@@ -141,9 +141,8 @@ def test_bound_fifty_times_too_loose_is_caught(theorem: str, suite_seed: int) ->
         residual = sound.residual(sample)
         return replace(residual, bound=50 * residual.bound)
 
-    result = run_property(
-        theorem, SimpleNamespace(samples=sound.samples, residual=loose), suite_seed
-    )
+    module: Any = SimpleNamespace(samples=sound.samples, residual=loose)
+    result = run_property(theorem, module, suite_seed)
     assert not result.ok
     for clause in CLAUSES[theorem]:
         assert any(f"{clause}: bound too loose" in failure for failure in result.failures)
@@ -157,5 +156,6 @@ def test_norms_of_the_canonical_gauge_are_tightly_bounded_by_themselves() -> Non
         n = len(sample.walk.weights)
         return replace(both, lhs=both.lhs[n:], rhs=both.rhs[n:], bound=both.bound[n:])
 
-    result = run_property("CW3", SimpleNamespace(samples=edge_gauge.samples, residual=norms))
+    module: Any = SimpleNamespace(samples=edge_gauge.samples, residual=norms)
+    result = run_property("CW3", module)
     assert result.ok, result.failures

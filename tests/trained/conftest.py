@@ -68,9 +68,17 @@ def make_bert(tmp_path: Path) -> Callable[..., Path]:
         from safetensors.torch import save_file
         from transformers import BertConfig, BertModel
 
-        sizes = {"hidden_size": 15, "num_attention_heads": 3, "num_hidden_layers": 2,
-                 "intermediate_size": 22, "max_position_embeddings": 12, "vocab_size": 31,
-                 "type_vocab_size": 2, "hidden_act": "gelu", "layer_norm_eps": 1e-12} | changes
+        sizes = {
+            "hidden_size": 15,
+            "num_attention_heads": 3,
+            "num_hidden_layers": 2,
+            "intermediate_size": 22,
+            "max_position_embeddings": 12,
+            "vocab_size": 31,
+            "type_vocab_size": 2,
+            "hidden_act": "gelu",
+            "layer_norm_eps": 1e-12,
+        } | changes
         directory = tmp_path / name
         directory.mkdir()
         model = BertModel(BertConfig(**sizes))

@@ -205,9 +205,7 @@ def test_a_module_without_output_has_no_relative_error(
         analyze.analyze(directory, text, directory / "out")
 
 
-def test_a_write_that_fails_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_write_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "out" / "summary.json"
     analyze.write_atomically(file, {"old": 1})
 

@@ -49,8 +49,11 @@ def by_transformers(directory: Path, tokens: Tokens) -> torch.Tensor:
         {"layer_norm_eps": 0.1},
         {"dtype": torch.bfloat16},
         {"rename": lambda name: f"bert.{name}"},
-        {"rename": lambda name: name.replace("Norm.weight", "Norm.gamma").replace(
-            "Norm.bias", "Norm.beta")},
+        {
+            "rename": lambda name: name.replace("Norm.weight", "Norm.gamma").replace(
+                "Norm.bias", "Norm.beta"
+            )
+        },
     ],
 )
 def test_streamed_forward_is_the_whole_model(

@@ -107,9 +107,7 @@ FAULTY_WEIGHTS: dict[str, Callable[[AttentionWeights], AttentionWeights]] = {
     "W_V and W_K exchanged": lambda w: replace(w, w_v=w.w_k, w_k=w.w_v),
     "queries and keys exchanged": lambda w: replace(w, w_q=w.w_k, b_q=w.b_k, w_k=w.w_q, b_k=w.b_q),
     "heads of W_O swapped": lambda w: replace(w, w_o=w.w_o.roll(1, dims=0)),
-    "W_Q transposed": lambda w: replace(
-        w, w_q=w.w_q.permute(0, 2, 1).reshape(w.w_q.shape)
-    ),
+    "W_Q transposed": lambda w: replace(w, w_q=w.w_q.permute(0, 2, 1).reshape(w.w_q.shape)),
 }
 
 
@@ -145,19 +143,23 @@ FAULTY_WALKS: dict[str, tuple[str, Callable[..., torch.Tensor]]] = {
     "heads swapped": ("head_transports", lambda w_v, w_o: (w_v @ w_o).mT.roll(1, dims=0)),
     "factor H missing": ("head_transports", lambda w_v, w_o: (w_v @ w_o).mT / len(w_v)),
     "values moved by another head's W_O": (
-        "head_transports", lambda w_v, w_o: (w_v @ w_o.roll(1, dims=0)).mT,
+        "head_transports",
+        lambda w_v, w_o: (w_v @ w_o.roll(1, dims=0)).mT,
     ),
     "uniform gates": ("gates", lambda pattern: torch.full_like(pattern, 1 / len(pattern))),
     "value bias left out of the offset": (
-        "walk_offset", lambda pattern, w: w.b_o.expand(pattern.shape[1], -1),
+        "walk_offset",
+        lambda pattern, w: w.b_o.expand(pattern.shape[1], -1),
     ),
     "output bias counted once a head": (
-        "walk_offset", lambda pattern, w, right=identity.walk_offset: (
+        "walk_offset",
+        lambda pattern, w, right=identity.walk_offset: (
             right(pattern, w) + (len(pattern) - 1) * w.b_o
         ),
     ),
     "walk against time": (
-        "attention_pattern", lambda x, w, right=identity.attention_pattern: right(x, w).mT,
+        "attention_pattern",
+        lambda x, w, right=identity.attention_pattern: right(x, w).mT,
     ),
 }
 
