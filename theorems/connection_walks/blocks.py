@@ -9,7 +9,7 @@ from flint import fmpq
 from sympy import IndexedBase, KroneckerDelta, Sum, latex
 
 from theorems.constructions import Rows, invertible, reflection, times, unit_vector
-from theorems.exact import Draw, Generators, Rejected, SmallIntegers
+from theorems.exact import Draw, Generators, Rejected, SmallIntegers, Value
 from theorems.statement import Assumption, symbols_of
 
 i, j, a, b, c, e = symbols_of("i j a b c e")
@@ -61,7 +61,7 @@ def square_of_norm(
     def impose(draw: Draw) -> None:
         for cell in draw.cells(norm):
             places = product(*(range(1, size + 1) for size in draw.shape(block)[2:]))
-            square = sum(draw.get(str(block), (*cell, *place)) ** 2 for place in places)
+            square: Value = sum(draw.get(str(block), (*cell, *place)) ** 2 for place in places)
             if isinstance(draw.source, Generators):
                 root = draw.get(str(P), cell) * draw.get(str(row_norm), cell[:1])
             else:
