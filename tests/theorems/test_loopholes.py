@@ -97,6 +97,15 @@ LOOPHOLES: dict[str, Rule] = {
     "the matrix of a rank bound has its full size": ranks(
         (S[k, l], (k, Integer(1)), (l, m)), copied),
     "rows and columns of a rank bound differ": ranks((S[k, l], (k, n), (k, n)), copied),
+    "a number called n is not the dimension n": equal(
+        Sum(y[j], (j, 1, n), (k, 1, n)), Symbol("n", real=True) * Sum(y[j], (j, 1, n))),
+    "a witness among the reasons brings no definition of a diagonal": below(
+        Integer(0), Z[i, j], Z[i, j] * Integer(1) + 0 * x[i],
+        shows((Definition(Z[i, i], Integer(1)),), values={x: [1]}, holds=((x[i], Integer(1)),)),
+        strict=True),
+    "the axes of a factor are those it is summed over": ranks(
+        (S[k, l], (k, n), (l, m)), Definition(S2[i, l], Sum(X[i, k] * S[k, l], (k, 1, n))),
+        small=(S2[i, l], (i, n), (l, m)), before=(X[i, k], (i, n), (j, n))),
     "a witness has the declared shape": shows(
         values={pair: [1, 1, 5]}, fails=((pair[i], Integer(1)),)),
     "a witness has as many entries in every row": shows(
