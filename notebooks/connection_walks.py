@@ -615,7 +615,7 @@ def smallest(mutant) -> tuple:
         free = [fmpq(v) for (name, _), v in found.draw.entries.items()
                 if name not in found.draw.definitions]  # fmt: skip
         size = sum(abs(v.p) + v.q for v in free)
-        cost = ("left: at" in found.message, len(free), sum(v == 0 for v in free), size, seed)
+        cost = ("left at" in found.message, len(free), sum(v == 0 for v in free), size, seed)
         best = min(best or (cost, found), (cost, found), key=lambda pair: pair[0])
     return best
 

@@ -51,8 +51,8 @@ def violation(rule: Rule, draw: Draw) -> str | None:
     """How an exact instance violates a rule's statement, or None."""
     match rule:
         case Iff(left=left, right=right):
-            one, other = difference(left, draw), difference(right, draw)
-            return None if (one is None) == (other is None) else f"left: {one}; right: {other}"
+            one, other = (difference(side, draw) or "holds" for side in (left, right))
+            return None if (one == "holds") == (other == "holds") else f"left {one}; right {other}"
         case RankBound():
             small, large = (rank(_matrix(matrix, draw)) for matrix in (rule.small, rule.large))
             return None if small <= large else f"rank {small} > rank {large}"

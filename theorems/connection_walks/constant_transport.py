@@ -81,9 +81,10 @@ stochastic_shift = Step(
 
 P2, M, Q = array("P'", n, m), array("M", n), array("Q", n, m)
 E, Z, o, sink = array("E", n, m), array("Z", n), array("o", n), array("q", n)
+P_s = array("P_s", n, m)
 positive_E, positive_o = signed(E, ">0"), signed(o, ">0")
 total = Definition(Z[i], Sum(E[i, j], (j, 1, m)) + o[i])
-sink_row = Definition(P[i, j], E[i, j], over=Z[i])
+sink_row = Definition(P_s[i, j], E[i, j], over=Z[i])
 sink_share = Definition(sink[i], o[i], over=Z[i])
 gated_row = Definition(P[i, j], M[i] * Q[i, j])
 
@@ -96,13 +97,13 @@ other_weights = Step(
     by=(transport, value_shift),
 )
 killed = Step(
-    id="killed", lhs=Z[i] * (Sum(P[i, j], (j, 1, m)) + sink[i]), rhs=Z[i],
+    id="killed", lhs=Z[i] * (Sum(P_s[i, j], (j, 1, m)) + sink[i]), rhs=Z[i],
     because="With E = exp(S), a sink of weight o > 0 takes what the keys leave: a cemetery state "
     "of value 0 completes every row to 1.",
     by=(sink_row, sink_share, total, positive_E, positive_o),
 )
 leak = Bound(
-    id="leak", small=Z[i] * Sum(P[i, j], (j, 1, m)), large=Z[i], certificate=o[i], strict=True,
+    id="leak", small=Z[i] * Sum(P_s[i, j], (j, 1, m)), large=Z[i], certificate=o[i], strict=True,
     because="The keys alone keep less than 1.",
     by=(sink_row, total, positive_E, positive_o),
 )
