@@ -136,6 +136,7 @@ class Draw:
         return self.sizes[name] if name in self.sizes else int(name)
 
     def shape(self, array: IndexedBase) -> tuple[int, ...]:
+        """The sizes of the array's axes in this instance."""
         return tuple(self.size(size) for size in array.shape)
 
     def cells(self, array: IndexedBase, axes: int | None = None) -> Iterator[tuple[int, ...]]:
@@ -143,6 +144,7 @@ class Draw:
         return product(*(range(1, size + 1) for size in self.shape(array)[:axes]))
 
     def get(self, name: str, index: tuple[int, ...]) -> Value:
+        """An entry: given, chosen by an assumption, defined, or fresh."""
         if (key := (name, index)) not in self.entries:
             if (definition := self.definitions.get(name)) is not None:
                 self.entries[key] = self._defined(definition, index)
@@ -151,6 +153,7 @@ class Draw:
         return self.entries[key]
 
     def put(self, array: IndexedBase, index: tuple[int, ...], value: Value) -> None:
+        """Choose an entry; Rejected if it is defined or was used before."""
         if str(array.label) in self.definitions or (str(array.label), index) in self.entries:
             raise Rejected(f"{array} is defined or used, so no later assumption can choose it")
         self.entries[str(array.label), index] = value

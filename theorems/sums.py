@@ -80,7 +80,8 @@ class Reader:
     def _sum(self, expr: Sum, scope: Mapping[Symbol, int]) -> list[Term]:
         inner, bound = dict(scope), set()
         for variable, low, high in reversed(expr.limits):
-            if low != 1 or not isinstance(high, Symbol | Integer) or high in inner or high == 0:
+            whole = high > 0 if isinstance(high, Integer) else isinstance(high, Symbol)
+            if low != 1 or not whole or high in inner:
                 raise Refused(f"sum over {variable} from {low} to {high}: whole ranges 1..n only")
             self._name(variable)
             inner[variable] = fresh = next(self._fresh)

@@ -20,9 +20,11 @@ class World:
     redefine: tuple[Definition, ...] = ()
 
     def drops(self, item: Any) -> bool:
+        """Whether the item is an assumption that this world leaves out."""
         return isinstance(item, Assumption) and item.id in {dropped.id for dropped in self.drop}
 
     def uses(self, rule: Rule) -> list[Any]:
+        """What the rule cites directly, first rewriting rule first."""
         changed = {definition.id: definition for definition in self.redefine}
         items = [item for item in (*rule.by, *self.add) if not self.drops(item)]
         return [changed.get(i.id, i) if isinstance(i, Definition) else i for i in items]
@@ -38,6 +40,7 @@ class World:
         return found
 
     def given(self, rule: Rule) -> list[Assumption | Definition]:
+        """The assumptions and definitions that the rule rests on."""
         return [item for item in self.closure(rule) if isinstance(item, Assumption | Definition)]
 
     def signs(self, rule: Rule) -> dict[str, int]:

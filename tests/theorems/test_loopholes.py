@@ -89,6 +89,9 @@ LOOPHOLES: dict[str, Rule] = {
     "an empty sum is not positive": below(
         Integer(0), z[i], Sum(Integer(1), (j, 1, Integer(0))), Definition(z[i], Integer(0)),
         strict=True),
+    "a sum to -1 is not positive": below(
+        Integer(0), z[i], Sum(Integer(1), (j, 1, Integer(-1))),
+        Definition(z[i], Sum(Integer(1), (j, 1, Integer(-1)))), strict=True),
     "an index is no number in a definition": equal(
         y[i], y[j], Definition(y[i], i * Integer(1))),
     "the factor of a rank bound may not know the column": ranks(

@@ -1,0 +1,1 @@
+"""CW1 to CW14: attention as a connection walk."""

@@ -46,6 +46,7 @@ def entry(weights: IndexedBase, transports: IndexedBase) -> Expr:
 
 
 def walk(weights: IndexedBase, transports: IndexedBase) -> Expr:
+    """Entry (i, a) of sum_j P_ij T_ij x_j."""
     return Sum(weights[i, j] * transports[i, j, a, b] * x[j, b], (j, 1, m), (b, 1, d))
 
 
@@ -206,9 +207,9 @@ THEOREM = Theorem(
         Clause("what_stays", r"Holonomies do not depend on it up to positive scalars; what is a "
                r"function of $W$ does not at all.",
                (triangle, longer_path)),
-        Clause("node_gauge", r"$T_{ij} \mapsto g_i T_{ij} g_j^{-1}$ sends $W$ to $g W g^{-1}$, "
-               r"holonomies to conjugates, and isometries to isometries for the moved metrics.",
-               (conjugate, conjugate_path, moved_isometry)),
+        Clause("node_gauge", r"For invertible $g_i$: $T_{ij} \mapsto g_i T_{ij} g_j^{-1}$ sends "
+               r"$W$ to $g W g^{-1}$, holonomies to conjugates, and isometries to isometries for "
+               r"the moved metrics.", (conjugate, conjugate_path, moved_isometry)),
     ),
     mutants=(
         Mutant("weights_are_determined", Step(

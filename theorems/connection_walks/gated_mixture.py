@@ -170,6 +170,7 @@ G, V3, T_S = array("G", n, m, H), array("V_3", H, d_o, d), array("T_S", H, d, d)
 
 
 def gate_combination(row: Expr, column: Expr) -> Expr:
+    """Entry (a, b) of the transport on edge (row, column), for any number of heads."""
     return Sum(G[row, column, h] * V3[h, a, b], (h, 1, H))
 
 
@@ -177,9 +178,10 @@ THEOREM = Theorem(
     id="CW2",
     title="Multi-head attention is one edge-dependent connection walk",
     clauses=(
-        Clause("gates", r"For head weights $w_h > 0$: $\sum_h \sum_j A^h_{ij} T^h x_j = "
-               r"\sum_j P_{ij} T_{ij} x_j$ with $P = \sum_h w_h A^h$, $P_{ij} g^h_{ij} = "
-               r"w_h A^h_{ij}$ and $T_{ij} = \sum_h g^h_{ij} T^h / w_h$.", (one_walk,)),
+        Clause("gates", r"For $A^h \ge 0$ and head weights $w_h > 0$: "
+               r"$\sum_h \sum_j A^h_{ij} T^h x_j = \sum_j P_{ij} T_{ij} x_j$ with "
+               r"$P = \sum_h w_h A^h$, $P_{ij} g^h_{ij} = w_h A^h_{ij}$ and "
+               r"$T_{ij} = \sum_h g^h_{ij} T^h / w_h$.", (one_walk,)),
         Clause("gates_are_weights", r"On edges $g^h_{ij} \ge 0$ and $\sum_h g^h_{ij} = 1$.",
                (gates_nonnegative, gates_total)),
         Clause("off_support", r"$0 \le w_h A^h_{ij} \le P_{ij}$: where $P_{ij} = 0$ every "
