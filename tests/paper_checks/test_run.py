@@ -159,3 +159,18 @@ def test_a_theorem_is_checked_in_all_ways(record_of: Callable[..., TheoremRecord
     assert found.keys() == record_of("CW1").keys()
     assert found["ok"], found["failures"]
     assert found["stress"][0]["status"] == "ok"
+
+
+@pytest.mark.slow
+def test_a_stress_bound_fifty_times_too_loose_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = import_module("numerics.stress.comparison")
+    sound = case.compare
+
+    def loose(name: str, left: Any, right: Any, bound: Any, k: int, first_row: int = 0) -> Any:
+        return sound(name, left, right, 50 * bound, k, first_row)
+
+    for module in ("comparison", "constant_transport", "gated_mixture", "cell"):
+        monkeypatch.setattr(f"numerics.stress.{module}.compare", loose, raising=False)
+    found = run.check_theorem("CW1")
+    assert not found["ok"]
+    assert found["failures"] == ["CW1.stress: kronecker: bound too loose to show anything"]
