@@ -10,9 +10,12 @@ from typing import Any
 from sympy import Add, Expr, Indexed, IndexedBase, Pow, Sum, Symbol
 from sympy.printing.latex import LatexPrinter
 
+from theorems.rules import Induction, Logarithm, Vanishing
 from theorems.statement import Bound, Cited, Definition, Iff, Matrix, RankBound, Rule, Step, Witness
+from theorems.wellformed import axes
 
 LINE = 66  # visible characters that fit on a printed line
+CDOT = r" \cdot "
 HEADS = "H"  # an axis of this size counts heads; its index stands on top
 
 
@@ -113,10 +116,13 @@ def equation(sides: tuple[Expr, Expr]) -> str:
 
 
 def _matrix(matrix: Matrix) -> str:
-    """The matrix of an entry, its two indices below and its shape on top."""
-    entry, (row, height), (column, width_) = matrix
-    shape = rf"{latex(height)} \times {latex(width_)}"
-    return rf"\left[ {latex(entry)} \right]_{_row([latex(row), latex(column)])}^{{{shape}}}"
+    """The matrix of an entry, the indices of its rows and columns below and its shape on top."""
+    entry, *sides = matrix
+    below = _row([latex(index) for side in sides for index, _ in axes(side)])
+    products = ([latex(size) for _, size in axes(side)] for side in sides)
+    sizes = [s[0] if len(s) < 2 else rf"({CDOT.join(s)})" for s in products]
+    shape = r" \times ".join(sizes)
+    return rf"\left[ {latex(entry)} \right]_{below}^{{{shape}}}"
 
 
 def definition(item: Definition) -> str:
@@ -142,8 +148,9 @@ def _(rule: Step) -> list[str]:
 def _(rule: Bound) -> list[str]:
     sign = "<" if rule.strict else r"\le"
     found = [relation(rule.small, sign, rule.large)]
-    if rule.small + rule.certificate != rule.large:
-        found.append(relation(rule.large, "=", rule.small + rule.certificate))
+    if rule.power > 1 or rule.small + rule.certificate != rule.large:
+        power = rule.power
+        found.append(relation(rule.large**power, "=", rule.small**power + rule.certificate))
     return found
 
 
@@ -161,6 +168,29 @@ def _(rule: Iff) -> list[str]:
         sides = rf"\text{{difference on the left}} = {scale} \cdot \text{{difference on the right}}"
         found.append(rf"{sides}, \quad {factor} > 0")
     return found
+
+
+@rule_formulas.register
+def _(rule: Vanishing) -> list[str]:
+    join = r"\;\Longrightarrow\;" if rule.one_way else r"\;\Longleftrightarrow\;"
+    found = [rf"{equation(rule.left)} {join} {equation(rule.right)}"]
+    if width(found[0]) > LINE:
+        found = [rf"\begin{{aligned}} & {equation(rule.left)} \\ &{join} {equation(rule.right)} "
+                 r"\end{aligned}"]  # fmt: skip
+    return found + (
+        [relation(rule.total, "=", rule.identity[1])] if len({*rule.identity}) > 1 else []
+    )
+
+
+@rule_formulas.register
+def _(rule: Logarithm) -> list[str]:
+    return [rf"{equation(rule.left)} \;\Longleftrightarrow\; {equation(rule.right)}"]
+
+
+@rule_formulas.register
+def _(rule: Induction) -> list[str]:
+    left, right = rule.claim("l")
+    return [relation(left, "=", right), r"l = 1, 2, \dots"]
 
 
 @rule_formulas.register
@@ -218,6 +248,9 @@ KINDS = {
     "Step": "sum identity",
     "Bound": "sum of nonnegatives",
     "Iff": "two directions of an iff",
+    "Vanishing": "vanishing sum of nonnegatives",
+    "Logarithm": "logarithm of products",
+    "Induction": "induction",
     "RankBound": "rank of a product",
     "Witness": "exact witness",
     "Cited": "cited, not checked",

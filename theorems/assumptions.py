@@ -2,10 +2,11 @@
 
 from itertools import product
 
+from flint import fmpq
 from sympy import IndexedBase, Integer, KroneckerDelta, Sum, latex, symbols
 
 from theorems.constructions import invertible
-from theorems.exact import Draw, Generators, Rejected
+from theorems.exact import Draw, Generators, Rejected, SmallIntegers
 from theorems.statement import Assumption
 
 
@@ -14,6 +15,21 @@ def signed(array: IndexedBase, sign: str) -> Assumption:
     relation = {">0": ">", ">=0": r"\ge", "!=0": r"\ne"}[sign]
     text = f"${latex(array.label)} {relation} 0$"
     return Assumption(f"{array}{sign}", text, signs=((array, sign),))
+
+
+def exponential(array: IndexedBase, logs: IndexedBase) -> Assumption:
+    """array = exp(logs) entry by entry; exact instances take whole powers of 2 for those of e."""
+
+    def impose(draw: Draw) -> None:
+        for cell in draw.cells(array):
+            if type(draw.source) is not SmallIntegers:
+                raise Rejected(f"{array} has no exact exponential")
+            if (power := fmpq(draw.get(str(logs.label), cell))).q != 1:
+                raise Rejected(f"{logs} is no whole power")
+            draw.put(array, cell, fmpq(2) ** int(power.p))
+
+    text = f"${latex(array.label)} = \\exp {latex(logs.label)}$ entrywise"
+    return Assumption(f"{array} = exp({logs})", text, (), impose, ((array, ">0"),))
 
 
 def sums_to_one(array: IndexedBase) -> Assumption:

@@ -10,12 +10,14 @@ from zlib import crc32
 from theorems.derive import Failed, derive
 from theorems.exact import Rejected
 from theorems.instances import Search, broken, instances, search, violation
+from theorems.rules import Induction
 from theorems.statement import Assumption, Cited, Clause, Mutant, Rule, Step, Theorem, Witness
 from theorems.sums import Refused, Undecided
 from theorems.wellformed import given_fault
 from theorems.world import TRUE, World
 
 TRIES, MUTANT_TRIES = 60, 10_000
+UNSEARCHED = (Witness, Cited, Induction)  # what they rest on is searched, they themselves are not
 
 
 def level(clause: Clause, instances_run: int) -> str:
@@ -43,13 +45,13 @@ def refute(mutant: Mutant, theorem: Theorem, seed: int) -> dict[str, Any]:
     true = next((s for c in theorem.clauses for s in c.steps if s.id == mutant.claim.id), None)
     errors = [] if true else [f"no step is called {mutant.claim.id}"]
     reason = obstacle(mutant.claim, world)
-    idle = isinstance(reason, Refused) or isinstance(mutant.claim, Witness | Cited)
+    idle = isinstance(reason, Refused) or isinstance(mutant.claim, UNSEARCHED)
     found = Search(0) if idle else search(mutant.claim, world, rng, MUTANT_TRIES)
     if not isinstance(reason, Failed):
         errors.append(f"its derivation does not fail: {reason or 'it passes'}")
     if found.draw is None:
         errors.append(f"no counterexample in {found.valid} exact instances")
-    elif true and not isinstance(true, Witness | Cited) and obstacle(true) is None:
+    elif true and not isinstance(true, UNSEARCHED) and obstacle(true) is None:
         same = found.draw.redefined(TRUE.given(true))
         message = violation(true, same)
         outside = any(broken(a, same) for a in TRUE.given(true) if isinstance(a, Assumption))
@@ -66,7 +68,7 @@ def necessity(theorem: Theorem, rng: Random) -> dict[str, dict[str, str]]:
     """Every assumption dropped against every clause: is there then a counterexample?"""
     matrix: dict[str, dict[str, str]] = {}
     for clause in theorem.clauses:
-        steps = [s for s in clause.steps if not isinstance(s, Witness | Cited)]
+        steps = [s for s in clause.steps if not isinstance(s, UNSEARCHED)]
         found = [a for s in steps for a in TRUE.given(s) if isinstance(a, Assumption)]
         for assumption in {a.id: a for a in found}.values():
             users = [s for s in steps if assumption in TRUE.given(s) and not obstacle(s)]
@@ -83,7 +85,7 @@ def examine(clause: Clause, rng: Random) -> tuple[list[str], Counter[str]]:
     for step in clause.steps:
         if (reason := obstacle(step)) is not None:
             failures.append(f"derivation of {step.id}: {reason}")
-        if isinstance(step, Witness | Cited) or isinstance(reason, Refused):
+        if isinstance(step, UNSEARCHED) or isinstance(reason, Refused):
             continue
         symbolic, rational, difference = instances(step)
         found = search(step, TRUE, rng, TRIES)

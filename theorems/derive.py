@@ -3,6 +3,7 @@
 from sympy import Expr, Integer
 
 from theorems.instances import witness_faults
+from theorems.rules import Induction, Logarithm, Vanishing
 from theorems.statement import Assumption, Bound, Cited, Definition, Equation, Iff, RankBound, Rule
 from theorems.statement import Step, Witness
 from theorems.sums import NormalForm, Refused, free_indices, normal_form, subtract
@@ -15,9 +16,15 @@ class Failed(ValueError):
 
 
 def equations(rule: Rule, world: World) -> list[Equation]:
-    """The rewriting rules a step may use, each checked: lemmas derived, quotients supported."""
+    """The rewriting rules a step may use, each checked: lemmas derived, quotients supported.
+
+    A step that establishes the left side of an equivalence serves for its right side alone.
+    """
     found: list[Equation] = []
-    for item in world.uses(rule):
+    items = world.uses(rule)
+    lefts = [item.left for item in items if isinstance(item, Iff | Vanishing)]
+    proven = [identity(item) for item in items if isinstance(item, Step)]
+    for item in items:
         for part in (item, getattr(item, "support", None)):
             if isinstance(part, Rule):
                 derive(part, world)
@@ -30,10 +37,10 @@ def equations(rule: Rule, world: World) -> list[Equation]:
                 _supported(item, rule, world)
                 found.append((item.over * item.entry, item.value))
             case Step():
-                found.append((item.lhs, item.rhs))
-            case Iff() if any(isinstance(s, Step) and identity(s) == item.left for s in rule.by):
+                found += [(item.lhs, item.rhs)] * ((item.lhs, item.rhs) not in lefts)
+            case Iff() | Vanishing() if item.left in proven:
                 found.append(item.right)
-            case Iff():
+            case Iff() | Vanishing():
                 raise Failed(f"{item.id} is used, but no step of {rule.id} establishes its left")
     return found
 
@@ -59,8 +66,16 @@ def derive(rule: Rule, world: World = TRUE) -> None:
         if faults := witness_faults(rule, world):
             raise Failed(f"{rule.id}: the witness does not show it: {'; '.join(faults)}")
         return
+    if isinstance(rule, Induction | Logarithm):
+        equations(rule, world)
+        if fault := rule.fault(world.uses(rule)):
+            raise Failed(f"{rule.id}: {fault}")
+        if isinstance(rule, Logarithm):
+            free_indices(*rule.left, *rule.right)
+        return
     lhs, rhs = identity(rule)
-    if lhs == rhs or (isinstance(rule, Iff) and rule.left == rule.right):
+    same = lhs == rhs and not isinstance(rule, Vanishing)
+    if same or (isinstance(rule, Iff) and rule.left == rule.right):
         raise Refused(f"{rule.id}: both sides are the same expression")
     rules, ranges = equations(rule, world), free_indices(lhs, rhs)
     if isinstance(rule, RankBound) and (fault := rank_fault(rule, ranges)):
@@ -74,8 +89,12 @@ def derive(rule: Rule, world: World = TRUE) -> None:
     if difference := subtract(form(lhs), form(rhs)):
         raise Failed(f"{rule.id}: the sides differ by {_show(difference)}")
     known = world.signs(rule)
-    if isinstance(rule, Bound) and sign_of(rule.certificate, known) < 1 + rule.strict:
-        raise Failed(f"{rule.id}: {rule.certificate} has no visible sign")
+    if isinstance(rule, Bound):
+        signs = [(rule.certificate, 1 + rule.strict), (rule.large, 1)][: rule.power]
+        if rule.power not in (1, 2) or any(sign_of(e, known) < least for e, least in signs):
+            raise Failed(f"{rule.id}: {' or '.join(str(e) for e, _ in signs)} has no visible sign")
+    if isinstance(rule, Vanishing) and (fault := rule.fault(lambda e: sign_of(e, known))):
+        raise Failed(f"{rule.id}: {fault}")
     if isinstance(rule, Iff) and sign_of(rule.factor, known) < 2:
         raise Failed(f"{rule.id}: the factor {rule.factor} is not visibly positive")
     if isinstance(rule, Iff) and not subtract(form(rule.left[0]), form(rule.left[1])):

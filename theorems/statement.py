@@ -1,5 +1,4 @@
-"""What a theorem is made of: frozen records, read by the checker, the notebooks and the appendix.
-
+"""What a theorem is made of: frozen records that the checker, notebooks and appendix read.
 A side of an equation is a SymPy expression of sums, products and deltas over declared arrays.
 """
 
@@ -12,7 +11,7 @@ from typing import Any
 from sympy import Expr, IndexedBase, Integer, Symbol
 
 Equation = tuple[Expr, Expr]
-Matrix = tuple[Expr, tuple[Symbol, Expr], tuple[Symbol, Expr]]  # entry, (row, n), (column, m)
+Matrix = tuple[Expr, tuple, tuple]  # entry, rows (i, n) or ((i, n), (a, d)), columns
 
 
 def array(name: str, *shape: Expr) -> IndexedBase:
@@ -71,12 +70,14 @@ class Step(Rule):
 
 @dataclass(frozen=True, kw_only=True)
 class Bound(Rule):
-    """Sum of nonnegatives: small <= large (< if strict), as large = small + certificate."""
+    """small <= large (< if strict): large**power = small**power + certificate; power 1, or 2 and
+    large >= 0; certificate is a sum of nonnegatives."""
 
     small: Expr
     large: Expr
     certificate: Expr
     strict: bool = False
+    power: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)

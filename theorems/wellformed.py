@@ -44,17 +44,23 @@ def _mentions(definition: Definition) -> set[str]:
     return {str(symbol) for side in sides for symbol in side.free_symbols}
 
 
+def axes(axis: tuple) -> tuple[tuple[Symbol, Expr], ...]:
+    """The indices with their sizes that make one axis of a matrix."""
+    return axis if isinstance(axis[0], tuple) else (axis,)
+
+
 def rank_fault(rule: RankBound, ranges: dict[Symbol, str]) -> str | None:
     """Why the matrices of a rank bound do not multiply, or are no matrices."""
     factors = [m for m in (rule.before, rule.large, rule.after) if m is not None]
-    axes = [rule.small[1], *(axis for _, *pair in factors for axis in pair), rule.small[2]]
-    if any(left != right for left, right in zip(axes[::2], axes[1::2], strict=True)):
-        return f"the shapes along {[str(index) for index, _ in axes]} do not fit"
-    indices = {*ranges, *(index for index, _ in axes)}
-    for entry, (row, _), (column, _) in (rule.small, *factors):
-        if row == column or not entry.free_symbols & indices <= {row, column}:
-            return f"{entry} is not the entry ({row}, {column}) of one matrix"
-    for index, size in rule.small[1:]:
+    sides = [rule.small[1], *(axis for _, *pair in factors for axis in pair), rule.small[2]]
+    if any(axes(left) != axes(right) for left, right in zip(sides[::2], sides[1::2], strict=True)):
+        return f"the shapes along {[str(i) for axis in sides for i, _ in axes(axis)]} do not fit"
+    indices = {*ranges, *(index for axis in sides for index, _ in axes(axis))}
+    for entry, row, column in (rule.small, *factors):
+        own = [index for index, _ in (*axes(row), *axes(column))]
+        if len({*own}) != len(own) or not entry.free_symbols & indices <= {*own}:
+            return f"{entry} is not the entry ({', '.join(map(str, own))}) of one matrix"
+    for index, size in (*axes(rule.small[1]), *axes(rule.small[2])):
         if ranges.get(index) != str(size):
             return f"index {index} has range {ranges.get(index)}, not {size}"
     return None

@@ -6,9 +6,10 @@ from typing import Any
 
 from sympy import Add, Expr, Indexed, KroneckerDelta, Mul, Pow, Rational, Sum, Symbol
 
+from theorems.rules import Vanishing
 from theorems.statement import Assumption, Bound, Definition, Equation, Iff, RankBound, Rule, Step
 from theorems.sums import Refused
-from theorems.wellformed import is_general
+from theorems.wellformed import axes, is_general
 
 
 @dataclass(frozen=True)
@@ -46,14 +47,17 @@ class World:
     def signs(self, rule: Rule) -> dict[str, int]:
         """Arrays known to be nonnegative (1) or positive (2)."""
         known: dict[str, int] = {}
-        for item in len(closure := self.closure(rule)) * closure:
+        closure = self.closure(rule)
+        gaps = [item.large - item.small for item in closure if isinstance(item, Bound)]
+        for item in len(closure) * closure:
             pairs = item.signs if isinstance(item, Assumption) else ()
             if isinstance(item, Bound) and item.small == 0 and is_general(item.large):
                 pairs = ((item.large.base, ">0" if item.strict else ">=0"),)
             for name, sign in ((str(array), sign) for array, sign in pairs):
                 known[name] = max(known.get(name, 0), {">0": 2, ">=0": 1}.get(sign, 0))
             if isinstance(item, Definition) and sign_of(item.over, known) == 2:
-                known[item.id] = max(known.get(item.id, 0), sign_of(item.value, known))
+                sign = max(sign_of(item.value, known), item.value in gaps)
+                known[item.id] = max(known.get(item.id, 0), sign)
         return known
 
 
@@ -87,12 +91,15 @@ def identity(rule: Rule) -> Equation:
     match rule:
         case Step():
             return rule.lhs, rule.rhs
-        case Bound():
-            return rule.large, rule.small + rule.certificate
+        case Bound(power=power):
+            return rule.large**power, rule.small**power + rule.certificate
+        case Vanishing():
+            return rule.identity
         case Iff(left=left, right=right, factor=factor):
             return left[0] + factor * right[1], left[1] + factor * right[0]
         case RankBound(small=small, large=(entry, row, column)):
-            for factor, (index, size) in ((rule.before, row), (rule.after, column)):
-                entry = entry if factor is None else Sum(entry * factor[0], (index, 1, size))
+            for factor, axis in ((rule.before, row), (rule.after, column)):
+                limits = [(index, 1, size) for index, size in axes(axis)]
+                entry = entry if factor is None else Sum(entry * factor[0], *limits)
             return small[0], entry
     raise Refused(f"{type(rule).__name__} is no identity")

@@ -1,12 +1,14 @@
 """The LaTeX of SymPy sides, and the one subset of LaTeX with its two renderings."""
 
 import pytest
-from sympy import Integer, KroneckerDelta, Rational, Sum
+from sympy import Expr, Integer, KroneckerDelta, Rational, Sum
 
 from paper_checks import latex
 from paper_checks.formulas import LINE, definition, one_line, relation, rule_formulas, width
 from paper_checks.formulas import latex as printed
+from theorems.rules import Induction, Logarithm, Vanishing
 from theorems.statement import (
+    Assumption,
     Bound,
     Cited,
     Definition,
@@ -80,6 +82,15 @@ def test_a_quotient_is_never_written() -> None:
 
 
 ENTRY = (P[i, j], (i, n), (j, m))
+BLOCK = (T[i, j, a, b], ((i, n), (j, m)), ((a, d), (b, d)))
+
+
+def levels(label: str) -> tuple[Expr, Expr]:
+    return array(f"v^{label}", H)[h], w[h]
+
+
+INDUCTION = Induction(id="s", because="", claim=levels,
+                      hypothesis=Assumption("", "", (levels("l"),)))  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -116,6 +127,32 @@ ENTRY = (P[i, j], (i, n), (j, m))
             [r"P = \begin{pmatrix} 1 & 0 \\ 0 & \frac{1}{2} \end{pmatrix}", r"w_{h} \ne w_{k}"],
         ),
         (Cited(id="s", because="", statement="t", source="u"), []),
+        (
+            Bound(id="s", because="", small=w[h], large=w[k], certificate=rho[i], power=2),
+            [r"w_{h} \le w_{k}", r"(w_{k})^{2} = \rho_{i} + (w_{h})^{2}"],
+        ),
+        (
+            RankBound(id="s", because="", small=BLOCK, large=BLOCK),
+            [r"\operatorname{rank} \left[ [T_{ij}]_{ab} \right]_{ijab}^{(n \cdot m) \times "
+             r"(d \cdot d)} \le \operatorname{rank} \left[ [T_{ij}]_{ab} "
+             r"\right]_{ijab}^{(n \cdot m) \times (d \cdot d)}"],
+        ),
+        (
+            Vanishing(id="s", because="", total=rho[i], part=P[i, j], over=((j, m),)),
+            [r"\rho_{i} = 0 \;\Longleftrightarrow\; P_{ij} = 0",
+             r"\rho_{i} = \sum_{j=1}^{m} (P_{ij})^{2}"],
+        ),
+        (
+            Vanishing(id="s", because="", total=rho[i], part=w[h], rest=w[k], weight=w[k]),
+            [r"\rho_{i} = 0 \;\Longrightarrow\; w_{h} w_{k} = 0",
+             r"\rho_{i} = (w_{h})^{2} w_{k} + w_{k}"],
+        ),
+        (
+            Logarithm(id="s", because="", left=(w[h] * w[k], w[h] ** 2), logs=((w, rho),)),
+            [r"w_{h} w_{k} = (w_{h})^{2} \;\Longleftrightarrow\; "
+             r"\rho_{h} + \rho_{k} = 2 \rho_{h}"],
+        ),
+        (INDUCTION, [r"[v^{l}]_{h} = w_{h}", r"l = 1, 2, \dots"]),
     ],
 )  # fmt: skip
 def test_formulas_of_each_rule(rule: Rule, expected: list[str]) -> None:

@@ -11,7 +11,7 @@ from theorems import catalogue
 
 PACKAGE = Path(catalogue.__file__).parent
 FRAME = (
-    "statement", "sums", "exact", "world", "derive", "instances", "assumptions", "check",
+    "statement", "rules", "sums", "exact", "world", "derive", "instances", "assumptions", "check",
     "catalogue",
 )  # fmt: skip
 
@@ -45,9 +45,9 @@ def test_a_statement_is_read_on_one_page() -> None:
     assert len((PACKAGE / "statement.py").read_text().splitlines()) <= 150
 
 
-def test_the_frame_is_at_most_900_lines_of_code() -> None:
+def test_the_frame_is_at_most_1050_lines_of_code() -> None:
     sizes = {name: lines_of_code((PACKAGE / f"{name}.py").read_text()) for name in FRAME}
-    assert sum(sizes.values()) <= 900, sizes
+    assert sum(sizes.values()) <= 1050, sizes
 
 
 def test_every_file_is_under_300_lines() -> None:
