@@ -32,6 +32,8 @@ def _environment() -> Environment:
         "level": terminal.level_text,
         "exact": terminal.exact_text,
         "stress": terminal.stress_text,
+        "order": terminal.order_text,
+        "value": "{:.6g}".format,
     }
     return environment
 

@@ -55,6 +55,23 @@ class MutantRecord(TypedDict):
     derivation_fails: bool
 
 
+class RateRecord(TypedDict):
+    """A measured limit: value and error at the finest eps, the order of the error, its interval.
+
+    No slope where the limit is attained to rounding.
+    """
+
+    name: str
+    target: float
+    finest: float
+    error: float
+    slope: float | None
+    low: float | None
+    high: float | None
+    expected: float
+    ok: bool
+
+
 class TheoremRecord(TypedDict):
     """Everything that one run found out about one theorem; level is null if nothing ran."""
 
@@ -73,6 +90,7 @@ class TheoremRecord(TypedDict):
     max_residual_over_bound: float | None
     tightness: float | None
     planted_rejected: bool | None
+    rates: list[RateRecord]
     mutants: int
     mutants_refuted: int
     mutant_details: list[MutantRecord]

@@ -17,6 +17,7 @@ from typing import Any
 from paper_checks.claims import NOT_VERIFIED, claim_record, failed_with_all_evidence
 from paper_checks.lint import NOT_RUN, claim_errors, formula_errors, read_papers
 from paper_checks.papers import SUITE
+from paper_checks.rates import measured_rates
 from paper_checks.report import Report, Suite, TheoremRecord
 from paper_checks.workers import Crash, run_all
 from theorems import catalogue
@@ -46,9 +47,11 @@ def check_theorem(theorem_id: str, seed: int = 0, stress: bool = True) -> Theore
     property_module: Any = import_module(catalogue.property_module(theorem_id))
     exact = verify_exactly(theorem, seed)
     measured = run_property(theorem_id, property_module, suite_seed=seed)
+    rates, rate_failures = measured_rates(property_module)
     cells = _stress_cells(theorem_id, seed) if stress else []
     failures = [f for clause in exact["clauses"] for f in clause["failures"]] + exact["errors"]
     failures += [_named(theorem_id, "property", f) for f in measured.failures]
+    failures += [_named(theorem_id, "rate", f) for f in rate_failures]
     failures += _without_evidence(exact, measured.clauses)
     failures += [_named(theorem_id, "stress", f"{c['status']}: {c['reason']}")
                  for c in cells if c["status"] not in ("ok", "not run")]  # fmt: skip
@@ -62,6 +65,7 @@ def check_theorem(theorem_id: str, seed: int = 0, stress: bool = True) -> Theore
         "max_residual_over_bound": _finite(measured.max_ratio),
         "tightness": _finite(measured.tightness),
         "planted_rejected": measured.planted_rejected,
+        "rates": rates,
         "stress": cells,
         "kernel": "absent",
         "uses": list(theorem.uses),

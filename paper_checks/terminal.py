@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from paper_checks.claims import FAILED, NOT_VERIFIED
-from paper_checks.report import Report, TheoremRecord
+from paper_checks.report import RateRecord, Report, TheoremRecord
 
 
 def level_text(record: TheoremRecord) -> str:
@@ -49,6 +49,25 @@ def stress_text(cell: dict[str, Any]) -> str:
     if cell["status"] == "not run":
         return f"NOT RUN: {cell['reason']}"
     return f"{cell['status']}, residual / bound {number(cell.get('ratio'))}"
+
+
+def order_text(rate: RateRecord) -> str:
+    """The order at which a measured value approaches its limit, with its interval."""
+    if rate["slope"] is None:
+        return "attained to rounding" if rate["ok"] else "none"
+    return (
+        f"{rate['slope']:.3f} in [{rate['low']:.3f}, {rate['high']:.3f}], "
+        f"expected {rate['expected']:g}"
+    )
+
+
+def rate_text(rate: RateRecord) -> str:
+    """One measured limit as a line."""
+    return (
+        f"{rate['name']}: {rate['finest']:.6g}, limit {rate['target']:.6g}, "
+        f"error {number(rate['error'])}, order {order_text(rate)}, "
+        f"{'ok' if rate['ok'] else 'FAILED'}"
+    )
 
 
 def _row(record: TheoremRecord) -> tuple[str, ...]:
@@ -96,6 +115,9 @@ def print_report(report: Report, console: Console) -> None:
             _plain(console, " | ".join(_row(record)))
         for claim in report["claims"]:
             _plain(console, f"{claim['id']}: {claim['verdict']}")
+    for record in report["theorems"]:
+        for rate in record["rates"]:
+            _plain(console, f"{record['id']} rate: {rate_text(rate)}")
     for warning in (w for t in report["theorems"] for w in t["warnings"]):
         _plain(console, f"warning: {warning}")
     for failure in failure_lines(report):
