@@ -30,6 +30,8 @@ class _Printer(LatexPrinter):
         shape = expr.base.shape
         top = f"^{{{indices.pop(0)}}}" if len(indices) > 1 and shape and str(shape[0]) == HEADS \
             else ""  # fmt: skip
+        if top and "^" in name:  # no symbol has two superscripts
+            name = f"({name})"
         if len(indices) > 2:  # an array of matrices: T[i, j, a, b] is the entry (a, b) of T_ij
             outer, indices = indices[:-2], indices[-2:]
             name = f"({name})" if "_" in name else name

@@ -31,6 +31,7 @@ P, A, w, x, rho = (
     array("rho", n),
 )
 T, W_V, T_h, P2 = array("T", n, m, d, d), array("W_V", d, d), array("T", H, d, d), array("P'", n, m)
+T_l = array("T^l", H, d, d)
 W_kv = array("W_V", n, d, d)
 
 
@@ -43,6 +44,7 @@ W_kv = array("W_V", n, d, d)
         (w[h], "w_{h}"),
         (T[i, j, a, b], "[T_{ij}]_{ab}"),
         (T_h[h, a, b], "T^{h}_{ab}"),
+        (T_l[h, a, b], "[(T^{l})^{h}]_{ab}"),
         (W_V[a, b], "[W_{V}]_{ab}"),
         (W_kv[i, a, b], "[(W_{V})_{i}]_{ab}"),
         (rho[i], r"\rho_{i}"),
