@@ -196,6 +196,18 @@ def stored_product(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
     return left @ right
 
 
+def pairwise_sum(terms: torch.Tensor) -> torch.Tensor:
+    """The sum over the last axis by halving it: every term meets ceil(log2 k) roundings, not k.
+
+    Source: Higham 2002, section 4.2.
+    """
+    while (k := terms.shape[-1]) > 1:
+        half = k // 2
+        folded = terms[..., :half] + terms[..., half : 2 * half]
+        terms = torch.cat([folded, terms[..., 2 * half :]], -1) if k % 2 else folded
+    return terms.squeeze(-1)
+
+
 def _check_heads(query: torch.Tensor, *others: torch.Tensor) -> None:
     """Raises unless the arrays are (H, ., .) of one dtype, with fitting key and value shapes."""
     shapes = [tuple(array.shape) for array in (query, *others)]

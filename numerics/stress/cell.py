@@ -18,9 +18,8 @@ import torch
 
 import numerics
 from numerics import blockwise
-from numerics.stress import constant_transport, gated_mixture
-from numerics.stress.comparison import Comparison, compare
-from numerics.stress.inputs import draw
+from numerics.stress import constant_transport, defects, depth, energy, gated_mixture, rigid_mixture
+from numerics.stress.comparison import Comparison, compare, merged
 from numerics.stress.rounding import float64, precision
 
 OK, FAILED, NOT_RUN = "ok", "failed", "not run"
@@ -30,7 +29,8 @@ OK, FAILED, NOT_RUN = "ok", "failed", "not run"
 class Case:
     """A theorem's stress case: its cells (the first is the default), its default number of heads.
 
-    `module` holds select, library_side, walk_side, longest_sum and comparisons.
+    `module` holds CELLS, draw, left_side, right_side, longest_sum and comparisons. Both sides have
+    a `result`; draw returns the inputs and the tokens of its rows, None where it has one for each.
     """
 
     theorem: str
@@ -50,6 +50,10 @@ def cases() -> dict[str, Case]:
     return {
         "CW1": Case("CW1", "single head = constant transport", constant_transport, 1, True),
         "CW2": Case("CW2", "multi-head = one edge-dependent walk", gated_mixture, 8),
+        "CW5": Case("CW5", "generator = Dirichlet energy", energy, 1, True),
+        "CW7": Case("CW7", "multi-head is rigid", rigid_mixture, 8),
+        "CW9": Case("CW9", "what to measure when it is not reversible", defects, 1, True),
+        "CW11": Case("CW11", "depth = sum over head words and node paths", depth, 4),
     }
 
 
@@ -142,38 +146,37 @@ def run_cell(
 def _evaluate(key: Key, device: torch.device, seconds: dict[str, float]) -> list[Comparison]:
     """The cell's comparisons, each over all blocks; times of both sides and the bound."""
     dtype, module = blockwise.DTYPES[key.dtype], cases()[key.id].module
-    drawn = draw(key.n, key.d, key.heads, dtype, device, key.seed)
-    layer, queries = module.select(drawn, key.cell, key.seed)
-    with _timed("library", seconds, device):
-        library = module.library_side(layer)
-    with _timed("walk", seconds, device):
-        walk = module.walk_side(layer, key.cell)
-    if not bool((torch.isfinite(library.result) & torch.isfinite(walk.result)).all()):
-        nothing = torch.zeros_like(float64(walk.result))
-        k = module.longest_sum(layer, key.cell)
-        return [_at(compare("operator", library.result, walk.result, nothing, k), queries)]
-    found: dict[str, Comparison] = {}
+    inputs, rows = module.draw(key.cell, key.n, key.d, key.heads, dtype, device, key.seed)
+    with _timed("left", seconds, device):
+        left = module.left_side(inputs, key.cell)
+    with _timed("right", seconds, device):
+        right = module.right_side(inputs, key.cell)
+    if not bool((torch.isfinite(left.result) & torch.isfinite(right.result)).all()):
+        nothing = torch.zeros_like(float64(right.result))
+        k = module.longest_sum(inputs, key.cell)
+        return [_at(compare("result", left.result, right.result, nothing, k), rows)]
     with _timed("bound", seconds, device):
         model = precision(dtype, device)
-        for block in module.comparisons(layer, key.cell, library, walk, model):
-            found[block.name] = found[block.name].merge(block) if block.name in found else block
-    return [_at(item, queries) for item in found.values()]
+        found = merged(module.comparisons(inputs, key.cell, left, right, model))
+    return [_at(item, rows) for item in found]
 
 
-def _at(item: Comparison, queries: torch.Tensor) -> Comparison:
+def _at(item: Comparison, rows: torch.Tensor | None) -> Comparison:
     """The comparison with its row named by the token it belongs to."""
+    if rows is None:
+        return item
     row, *rest = item.entry
-    return replace(item, entry=(int(queries[row]), *rest))
+    return replace(item, entry=(int(rows[row]), *rest))
 
 
 def _verdict(found: list[Comparison]) -> dict[str, Any]:
-    """Status, the reason of a failure, the operator's numbers, and every comparison."""
+    """Status, the reason of a failure, the first comparison's numbers, and every comparison."""
     failures = [_failure(item) for item in found if not item.ok]
-    operator = _record(found[0])
+    first = _record(found[0])
     return {
         "status": FAILED if failures else OK,
         "reason": "; ".join(failures) or None,
-        **{name: operator[name] for name in ("residual", "bound", "ratio", "k", "tight", "entry")},
+        **{name: first[name] for name in ("residual", "bound", "ratio", "k", "tight", "entry")},
         "comparisons": [_record(item) for item in found],
     }
 

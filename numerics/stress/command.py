@@ -28,8 +28,8 @@ COLUMNS = (
     "bound",
     "ratio",
     "tight",
-    "library s",
-    "walk s",
+    "left s",
+    "right s",
     "bound s",
     "peak MiB",
 )
@@ -173,7 +173,7 @@ def print_table(results: list[Record], console: Console) -> None:
 def _cells(record: Record) -> tuple[str, ...]:
     seconds, peak = record.get("seconds", {}), record.get("peak_memory_bytes")
     numbers = [record.get(name) for name in ("residual", "bound", "ratio")]
-    times = [seconds.get(name) for name in ("library", "walk", "bound")]
+    times = [seconds.get(name) for name in ("left", "right", "bound")]
     tight = record.get("tight")
     return (
         *(str(record[name]) for name in ("id", "cell", "n", "d", "heads", "dtype", "device")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import torch
@@ -82,6 +83,14 @@ def compare(
         finite=True,
         planted_rejected=bool((planted.abs() > bound).all()),
     )
+
+
+def merged(blocks: Iterable[Comparison]) -> list[Comparison]:
+    """The comparisons of all blocks, those of one name as one, in the order of first appearance."""
+    found: dict[str, Comparison] = {}
+    for block in blocks:
+        found[block.name] = found[block.name].merge(block) if block.name in found else block
+    return list(found.values())
 
 
 def _index(flat: torch.Tensor, shape: torch.Size, first_row: int) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ from torch.nn import functional
 
 from numerics import blockwise
 from numerics.roundoff import Rounded
+from numerics.stress import inputs
 from numerics.stress.comparison import Comparison, compare
 from numerics.stress.inputs import Layer
 from numerics.stress.rounding import (
@@ -58,6 +59,13 @@ class Walk:
     result: torch.Tensor
 
 
+def draw(
+    cell: str, n: int, d: int, heads: int, dtype: torch.dtype, device: torch.device, seed: int
+) -> tuple[Layer, torch.Tensor]:
+    """The layer of a cell and the tokens of its rows, deterministic in the arguments."""
+    return select(inputs.draw(n, d, heads, dtype, device, seed), cell, seed)
+
+
 def select(layer: Layer, cell: str, seed: int) -> tuple[Layer, torch.Tensor]:
     """The layer a cell runs on, with the sink's key where it has one, and its query indices."""
     del seed
@@ -72,8 +80,9 @@ def longest_sum(layer: Layer, cell: str) -> int:
     return max(layer.keys, layer.tokens.shape[1])
 
 
-def library_side(layer: Layer) -> Head:
+def left_side(layer: Layer, cell: str) -> Head:
     """Side one, A (X W_V + 1 b_V^T) W_O + 1 b_O^T with A inside torch's own kernel."""
+    del cell
     n = layer.tokens.shape[0]
     projected = layer.tokens @ layer.w_v[0]
     biased = functional.pad(projected + layer.b_v, (0, 0, 0, layer.keys - n))[None]
@@ -82,7 +91,7 @@ def library_side(layer: Layer) -> Head:
     return Head(projected, biased, outputs, mixed, mixed + layer.b_o)
 
 
-def walk_side(layer: Layer, cell: str) -> Walk:
+def right_side(layer: Layer, cell: str) -> Walk:
     """Side two, sum_j P_ij T x_j + rho_i W_O^T b_V + b_O, in blocks of queries."""
     del cell
     transport = blockwise.stored_product(layer.w_v[0], layer.w_o[0])

@@ -14,6 +14,7 @@ import torch
 
 from numerics import blockwise
 from numerics.roundoff import gamma
+from numerics.stress import inputs
 from numerics.stress.comparison import Comparison, compare
 from numerics.stress.inputs import Layer
 from numerics.stress.rounding import (
@@ -54,6 +55,13 @@ class Walk:
     gate_defects: torch.Tensor
 
 
+def draw(
+    cell: str, n: int, d: int, heads: int, dtype: torch.dtype, device: torch.device, seed: int
+) -> tuple[Layer, torch.Tensor]:
+    """The layer of a cell and the tokens of its rows, deterministic in the arguments."""
+    return select(inputs.draw(n, d, heads, dtype, device, seed), cell, seed)
+
+
 def select(layer: Layer, cell: str, seed: int) -> tuple[Layer, torch.Tensor]:
     """The layer a cell runs on and its query indices (B,): all, or a seeded sample for `edge`."""
     n = layer.query.shape[1]
@@ -65,15 +73,16 @@ def select(layer: Layer, cell: str, seed: int) -> tuple[Layer, torch.Tensor]:
     return layer, rows
 
 
-def library_side(layer: Layer) -> Heads:
+def left_side(layer: Layer, cell: str) -> Heads:
     """Side one, sum_h A^h X W_V^h W_O^h with A^h inside torch's own kernel."""
+    del cell
     values = layer.tokens @ layer.w_v
     outputs = blockwise.library_attention(layer.query, layer.key, values, layer.scale)
     joined = outputs.transpose(0, 1).flatten(1)
     return Heads(values, outputs, joined @ layer.w_o.flatten(0, 1))
 
 
-def walk_side(layer: Layer, cell: str) -> Walk:
+def right_side(layer: Layer, cell: str) -> Walk:
     """Side two, sum_j P_ij T_ij x_j with T_ij = sum_h g^h_ij T^h / w_h, in blocks of queries."""
     transports = blockwise.stored_product(layer.w_v, layer.w_o)
     carried = blockwise.stored_product(layer.tokens, transports)

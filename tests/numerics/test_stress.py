@@ -9,8 +9,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from numerics import blockwise, stress
-from numerics.stress import gated_mixture
-from numerics.stress.comparison import compare
+from numerics.stress import defects, gated_mixture, rigid_mixture
+from numerics.stress.comparison import PLANTED, compare
 from numerics.stress.inputs import Layer, draw
 
 CPU = torch.device("cpu")
@@ -42,9 +42,11 @@ def test_the_bound_is_tight(theorem: str, cell: str, dtype: str) -> None:
     assert all(item["tight"] for item in record["comparisons"]), record
 
 
-def test_the_default_cell_of_verify_is_tight() -> None:
-    for theorem, heads in (("CW1", 1), ("CW2", 4)):
-        record = stress.run_cell(theorem, None, 256, 64, heads, "float32", "cpu", seed=0)
+@pytest.mark.parametrize("theorem", list(stress.cases()))
+def test_the_default_cell_of_verify_is_tight(theorem: str) -> None:
+    heads = 1 if stress.cases()[theorem].single_head else 4
+    for seed in range(3):
+        record = stress.run_cell(theorem, None, 256, 64, heads, "float32", "cpu", seed)
         assert (record["status"], record["tight"]) == ("ok", True), record
 
 
@@ -63,13 +65,17 @@ def test_nothing_as_large_as_n_times_n_is_allocated(
             return result
 
     monkeypatch.setattr(blockwise, "CPU_BLOCK", block)
-    n, d, heads = 150, 6, heads_of(theorem)
+    monkeypatch.setattr(rigid_mixture, "ROWS", 8)
+    monkeypatch.setattr(defects, "EDGES", 16)
+    n, d, heads = 80, 6, heads_of(theorem)
     with Largest() as largest:
         record = stress.run_cell(theorem, cell, n, d, heads, "float32", "cpu", seed=2)
     assert record["status"] == "ok", record
-    # A row of one block may be wider than the block; edges hold d numbers for every key; the
-    # rounding model probes the device with products of 64 x 64.
-    allowed = max(block, n * heads * d, (n + 1) * max(heads, d), 64 * 64)
+    # A row of one block may be wider than the block; edges hold d numbers for every key; words of
+    # all layers but the last are held for every token; 16 fields and 8 sampled queries have a
+    # number for every key; the rounding model probes the device with products of 64 x 64.
+    words = heads**2 if cell == "three-layers" else heads + 1
+    allowed = max(block, n * words * d, (n + 1) * max(heads, d), 8 * n * max(heads, 2), 64 * 64)
     assert largest.entries <= allowed < n * n
 
 
@@ -94,14 +100,14 @@ def test_a_failure_in_a_sampled_row_is_reported_by_its_token(
     monkeypatch.setattr(gated_mixture, "EDGE_SAMPLE", 16)
     layer = draw(70, 24, 3, torch.float32, CPU, seed=5)
     _, rows = gated_mixture.select(layer, "edge", 5)
-    honest = gated_mixture.library_side
+    honest = gated_mixture.left_side
 
-    def spoilt(layer: Layer) -> gated_mixture.Heads:
-        heads = honest(layer)
+    def spoilt(layer: Layer, cell: str) -> gated_mixture.Heads:
+        heads = honest(layer, cell)
         heads.result[9, 4] += 1
         return heads
 
-    monkeypatch.setattr(gated_mixture, "library_side", spoilt)
+    monkeypatch.setattr(gated_mixture, "left_side", spoilt)
     record = stress.run_cell("CW2", "edge", 70, 24, 3, "float32", "cpu", 5)
     assert (record["status"], record["entry"]) == ("failed", [int(rows[9]), 4])
 
@@ -150,6 +156,47 @@ def test_a_sum_too_long_for_its_dtype_fails_with_the_reason(
     record = stress.run_cell("CW2", "gates", 8, 6, 3, "float32", "cpu", 0)
     assert record["status"] == "failed"
     assert "16777224 terms has no rounding bound" in record["reason"]
+
+
+def spoil_right_side(theorem: str, entry: tuple[int, ...], error: float) -> tuple[Any, str, Any]:
+    """The arguments of a patch that adds an error to one entry of side two."""
+    module = stress.cases()[theorem].module
+    honest = module.right_side
+
+    def spoilt(inputs: Any, cell: str) -> Any:
+        side = honest(inputs, cell)
+        side.result[entry] += error
+        return side
+
+    return module, "right_side", spoilt
+
+
+@pytest.mark.parametrize("dtype", list(blockwise.DTYPES))
+@pytest.mark.parametrize(("theorem", "cell"), CELLS)
+def test_a_planted_error_of_8_bounds_is_rejected(
+    theorem: str, cell: str, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = (theorem, cell, 40, 24, heads_of(theorem), dtype, "cpu", 5)
+    clean = stress.run_cell(*arguments)
+    assert clean["status"] == "ok", clean
+    planted = PLANTED * clean["bound"]
+    monkeypatch.setattr(*spoil_right_side(theorem, tuple(clean["entry"]), planted))
+    found = stress.run_cell(*arguments)
+    assert (found["status"], found["entry"]) == ("failed", clean["entry"]), found
+    assert found["ratio"] > PLANTED - 2
+    assert f"{found['comparisons'][0]['name']}: residual is" in found["reason"]
+
+
+@pytest.mark.parametrize(("theorem", "cell"), CELLS)
+def test_an_entry_that_is_not_a_number_fails_and_is_named(
+    theorem: str, cell: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = tuple(stress.run_cell(theorem, cell, 10, 6, 1, "float32", "cpu", 0)["entry"])
+    monkeypatch.setattr(*spoil_right_side(theorem, entry, math.nan))
+    record = stress.run_cell(theorem, cell, 10, 6, 1, "float32", "cpu", 0)
+    assert (record["status"], record["residual"]) == ("failed", None)
+    assert f"entry {entry} is not finite" in record["reason"]
+    assert json.dumps(record, allow_nan=False)
 
 
 @pytest.mark.gpu

@@ -111,10 +111,10 @@ def test_a_killed_run_continues_where_it_was(tmp_path: Path) -> None:
 def test_a_failing_cell_is_named_and_stays_failed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    honest = gated_mixture.walk_side
+    honest = gated_mixture.right_side
     with monkeypatch.context() as planted:
         planted.setattr(
-            gated_mixture, "walk_side", lambda layer, cell: honest(replace(layer, scale=1.0), cell)
+            gated_mixture, "right_side", lambda layer, cell: honest(replace(layer, scale=1.0), cell)
         )
         assert run(tmp_path, "CW2", "--n", "9", "--heads", "2") == 1
     assert "FAILED CW2 gates n=9 d=8 heads=2 float32 cpu seed=0: operator" in (
@@ -166,9 +166,11 @@ def test_the_table_fits_a_terminal_of_80_columns() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["CW9"], "unknown id 'CW9'"),
+        (["CW3"], "unknown id 'CW3'"),
         (["CW2", "--heads", "3"], "heads must divide d, got heads = 3 and d = 8"),
         (["CW1", "--heads", "2"], "CW1 is about a single head"),
+        (["CW5", "--heads", "2"], "CW5 is about a single head"),
+        (["CW11", "--cell", "one-layer"], "CW11 has cells two-layers, three-layers, residual"),
         (["CW2", "--cell", "kronecker"], "CW2 has cells gates, edge, not 'kronecker'"),
         (["CW2", "--dtype", "int8"], "dtype must be one of float64"),
         (["CW2", "--device", "tpu"], "expected cpu, cuda, cuda:K or mps"),
@@ -191,4 +193,4 @@ def test_the_arguments_fit_into_another_parser(tmp_path: Path) -> None:
     stress.add_arguments(parser.add_subparsers().add_parser("stress"))
     args = parser.parse_args(["stress", "all", "--n", "5", "--d", "8", "--out", str(tmp_path)])
     assert stress.run(args) == 0
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["CW1.jsonl", "CW2.jsonl"]
+    assert {path.name for path in tmp_path.iterdir()} == {f"{i}.jsonl" for i in stress.cases()}
