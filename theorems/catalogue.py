@@ -10,13 +10,15 @@ CATALOGUE = {
     "CW2": "connection_walks.gated_mixture",
     "CW3": "connection_walks.edge_gauge",
     "CW4": "connection_walks.head_count",
+    "CW8": "connection_walks.reversibility",
+    "CW9": "connection_walks.reversibility_defects",
     "CW11": "connection_walks.depth",
 }
 PLANNED = frozenset(
     f"{family}{number}"
     for family, first, last in (("CW", 5, 14), ("RA", 1, 18), ("AP", 1, 10))
     for number in range(first, last + 1)
-) - {"CW11"}
+) - {"CW8", "CW9", "CW11"}
 CITABLE: dict[str, tuple[str, ...]] = {  # theorem -> ids of the axioms it may cite
     "CW9": ("Perron-Frobenius",),
     "CW14": ("Singer-Wu",),
