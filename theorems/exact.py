@@ -154,9 +154,9 @@ class Draw:
 
     def put(self, array: IndexedBase, index: tuple[int, ...], value: Value) -> None:
         """Choose an entry; Rejected if it is defined or was used before."""
-        if str(array.label) in self.definitions or (str(array.label), index) in self.entries:
+        if array.name in self.definitions or (array.name, index) in self.entries:
             raise Rejected(f"{array} is defined or used, so no later assumption can choose it")
-        self.entries[str(array.label), index] = value
+        self.entries[array.name, index] = value
 
     def _defined(self, definition: Definition, index: tuple[int, ...]) -> Value:
         environment = dict(zip(getattr(definition.entry, "indices", ()), index, strict=True))

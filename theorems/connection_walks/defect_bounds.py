@@ -83,7 +83,7 @@ triangle = Bound(
     id="triangle", small=z[i, j], large=x[i, j] + h[i, j], certificate=2 * angle[i, j], power=2,
     by=(Definition(angle[i, j], x[i, j] * h[i, j] + t[i, j]), inner, sizes, nonnegative_x,
         positive_h, cauchy),
-    because="|X - J|^2 = |X|^2 + |J|^2 - 2 <X, J>.",
+    because="$\\lVert X - J \\rVert^2 = \\lVert X \\rVert^2 + \\lVert J \\rVert^2 - 2 \\langle X, J \\rangle$.",
 )
 unit_norm = Step(
     id="unit_norm", lhs=Sum(KroneckerDelta(a, b) ** 2, (a, 1, d), (b, 1, d)), rhs=d,
@@ -220,7 +220,7 @@ operator_bounded = Bound(
     id="operator_bounded", small=Sum(Z[i, j, a, b] ** 2, *whole),
     large=4 * Sum(S[i, j, a, b] ** 2, *whole), by=(difference,),
     certificate=Sum((S[i, j, a, b] + S[j, i, b, a]) ** 2, *whole),
-    because="|A - A^T|^2 + |A + A^T|^2 = 4 |A|^2.",
+    because="$\\lVert A - A^\\top \\rVert^2 + \\lVert A + A^\\top \\rVert^2 = 4 \\lVert A \\rVert^2$.",
 )
 operator_zero = Vanishing(
     id="operator_zero", total=Sum((S[i, j, a, b] - S[j, i, b, a]) ** 2, *whole), strict=True,

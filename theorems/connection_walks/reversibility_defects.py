@@ -207,9 +207,9 @@ THEOREM = Theorem(
                drop=(on.positive_pi,), add=(nonnegative_pi, nonnegative_Q)),
         Mutant("transpose_is_reversal", on.reversed_rows, "P* = P^T",
                redefine=(Definition(on.Pr[i, j], Q[j, i]),)),
-        Mutant("untransposed_blocks", on.adjoint, "W*_ij = (pi_j / pi_i) P_ji G_i^{-1} T_ji G_j",
+        Mutant("untransposed_blocks", on.adjoint, "$W^*_{ij} = (\\pi_j / \\pi_i) P_{ji} G_i^{-1} T_{ji} G_j$",
                redefine=(on.starred(on.r[i] * pi[j], on.T[j, i, p, q]),)),
-        Mutant("adjoint_without_law", on.adjoint, "W*_ij = P_ji G_i^{-1} T_ji^T G_j",
+        Mutant("adjoint_without_law", on.adjoint, "$W^*_{ij} = P_{ji} G_i^{-1} T_{ji}^\\top G_j$",
                redefine=(on.starred(Integer(1), on.T[j, i, q, p]),)),
         Mutant("divided_by_row_sum", replace(row_gap, large=rho[i], certificate=2 * rho[i] - 1),
                "|rho - 1| <= rho"),
@@ -230,7 +230,7 @@ THEOREM = Theorem(
         Mutant("operator_without_factor", replace(
             edges.operator_bounded, large=2 * Sum(edges.S[i, j, a, b] ** 2, *edges.whole),
             certificate=2 * Sum(edges.S[i, j, a, b] * edges.S[j, i, b, a], *edges.whole)),
-            "|A - A^T|^2 <= 2 |A|^2"),
+            "$\\lVert A - A^\\top \\rVert^2 \\le 2 \\lVert A \\rVert^2$"),
         Mutant("plain_norm", Bound(
             id="operator_bounded", small=plain(on.Wr, -1), because="claimed",
             large=4 * Sum((on.P[i, j] * on.T[i, j, a, b]) ** 2, *edges.whole),

@@ -88,7 +88,7 @@ chung = Step(
     by=(Definition(C[i, j], KroneckerDelta(i, j)
                    - half * (t[i] * P[i, j] * s[j] + s[i] * P[j, i] * t[j])),
         additive, reversal, root_law, root_reciprocal, root, positive_t),
-    because="Conjugation by Pi^{1/2} turns Chung's directed Laplacian into I - (P + P*)/2.",
+    because="Conjugation by $\\Pi^{1/2}$ turns Chung's directed Laplacian into $I - (P + P^*)/2$.",
 )  # fmt: skip
 
 turn = [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
