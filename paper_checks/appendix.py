@@ -42,7 +42,7 @@ def bibliography(report: Report) -> dict[str, tuple[str, str]]:
             "no public identifier known"  # fmt: skip
         found[key] = (key, f"{paper.title}, {listed}.")
     for shown in expositions(report):
-        cited = [c["source"] for c in shown.record["cited"]]
+        cited = [step.source for part in shown.clauses for step in part.links if step.source]
         for source in (*shown.sources, *cited):
             paper = next((p for p in PAPERS.values() if p.identifier
                           and p.identifier in source), None)  # fmt: skip

@@ -15,7 +15,8 @@ from theorems.statement import Bound, Cited, Definition, Iff, Matrix, RankBound,
 from theorems.wellformed import axes
 
 LINE = 66  # visible characters that fit on a printed line
-CDOT = r" \cdot "
+WITNESS = 120  # the same for matrices, whose columns stand under one another
+CDOT, BREAK = r" \cdot ", r" \\ "
 HEADS = "H"  # an axis of this size counts heads; its index stands on top
 
 
@@ -207,7 +208,7 @@ def _(rule: RankBound) -> list[str]:
 
 @rule_formulas.register
 def _(rule: Witness) -> list[str]:
-    found = [rf"{_PRINTER.doprint(Symbol(str(name)))} = {_value(value)}"
+    found = [_named(_PRINTER.doprint(Symbol(str(name))), value)
              for name, value in rule.values.items()]  # fmt: skip
     found += [equation(sides) for sides in rule.holds]
     return found + [rf"{latex(left)} \ne {latex(right)}" for left, right in rule.fails]
@@ -216,6 +217,15 @@ def _(rule: Witness) -> list[str]:
 @rule_formulas.register
 def _(rule: Cited) -> list[str]:
     return []
+
+
+def _named(name: str, value: Any) -> str:
+    """name = value, with the matrices of a long list in lines of their own."""
+    whole = f"{name} = {_value(value)}"
+    if not (_nested(value) and _nested(value[0])) or width(whole) <= WITNESS:
+        return whole
+    rows = [f"&{',' if at else rf'{name} = '} {_value(part)}" for at, part in enumerate(value)]
+    return rf"\begin{{aligned}} {BREAK.join(rows)} \end{{aligned}}"
 
 
 def _value(value: Any) -> str:

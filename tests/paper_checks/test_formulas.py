@@ -162,6 +162,14 @@ def test_formulas_of_each_rule(rule: Rule, expected: list[str]) -> None:
     assert all(latex.mathml(formula) for formula in expected)
 
 
+def test_a_long_witness_has_a_line_for_each_matrix() -> None:
+    blocks = [[[[r, c], [0, 1]] for c in range(5)] for r in range(5)]
+    (formula,) = rule_formulas(Witness(id="s", because="", values={"T": blocks}))
+    rows = formula.removeprefix(r"\begin{aligned}").split(r"\\ &,")
+    assert len(rows) == 5
+    assert latex.mathml(formula, True).count("<mtable") == 1 + 25
+
+
 def test_a_rule_without_a_form_is_refused() -> None:
     with pytest.raises(TypeError, match="s: no formula is known for a rule of kind Rule"):
         rule_formulas(Rule(id="s", because=""))

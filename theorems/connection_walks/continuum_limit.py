@@ -80,7 +80,8 @@ def along(name: str, jet: IndexedBase, order: int, *fibre: Expr) -> tuple[Indexe
 
 def mean(term: dict[int, Expr]) -> Expr:
     """The mean over the offsets of a function given at +y_k and at -y_k."""
-    return Sum(HALF * w[k] * (term[1] + term[-1]), (k, 1, m))
+    ahead, behind = (Sum(HALF * w[k] * term[sign], (k, 1, m)) for sign in (1, -1))
+    return ahead + behind
 
 
 def product(*factors: dict[int, Expr]) -> dict[int, Expr]:

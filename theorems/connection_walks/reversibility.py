@@ -216,7 +216,7 @@ THEOREM = Theorem(
         Clause("tokens", r"For $S_{ij} = x_i^\top M x_j + r_i + c_j$ and $K = (M - M^\top)/2$: "
                r"$B_{ij} + B_{jk} + B_{ki} = K(x_j - x_i, x_k - x_i)$; it vanishes on all "
                r"triangles iff $K$ vanishes on the span of the $x_j - x_o$; $\sum_j B_{ij} = "
-               r"n (x_i^\top K \bar x + (r_i - c_i)/2) - \sum_j (r_j - c_j)/2$.",
+               r"\sum_j (x_i^\top K x_j + (r_i - c_i)/2 - (r_j - c_j)/2)$.",
                (on_tokens.token_cycle, on_tokens.one_base, on_tokens.spanned,
                 on_tokens.token_potential)),
         Clause("lines", r"Collinear tokens have cycle sums $0$ for every $M$, two tokens for every "
