@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import singledispatch
 from typing import Any
 
@@ -252,8 +252,10 @@ def _numbers(value: Any) -> Any:
     return [_numbers(row) for row in value]
 
 
-def _nested(value: Iterable[Any]) -> bool:
-    return any(isinstance(v, Sequence) and not isinstance(v, str) for v in value)
+def _nested(value: Any) -> bool:
+    return isinstance(value, Sequence) and any(
+        isinstance(v, Sequence) and not isinstance(v, str) for v in value
+    )
 
 
 KINDS = {

@@ -10,14 +10,13 @@ from zlib import crc32
 from theorems.derive import Failed, derive
 from theorems.exact import Rejected
 from theorems.instances import Search, broken, instances, search, violation
-from theorems.rules import Induction
 from theorems.statement import Assumption, Cited, Clause, Mutant, Rule, Step, Theorem, Witness
 from theorems.sums import Refused, Undecided
 from theorems.wellformed import given_fault
 from theorems.world import TRUE, World
 
 TRIES, MUTANT_TRIES = 60, 10_000
-UNSEARCHED = (Witness, Cited, Induction)  # what they rest on is searched, they themselves are not
+UNSEARCHED = (Witness, Cited)
 
 
 def level(clause: Clause, instances_run: int) -> str:
@@ -38,10 +37,10 @@ def obstacle(step: Rule, world: World = TRUE) -> Exception | None:
         return Refused(f"{step.id}: its definitions rest on themselves")
 
 
-def refute(mutant: Mutant, theorem: Theorem, seed: int) -> dict[str, Any]:
+def refute(mutant: Mutant, theorem: Theorem, seed: int, truth: World = TRUE) -> dict[str, Any]:
     """Try to derive the mutant's claim, and search for a counterexample to it."""
     rng = Random(crc32(f"{theorem.id} {mutant.id}".encode()) ^ seed)
-    world = World(mutant.drop, mutant.add, mutant.redefine)
+    world = World(mutant.drop, mutant.add, mutant.redefine, {})
     true = next((s for c in theorem.clauses for s in c.steps if s.id == mutant.claim.id), None)
     errors = [] if true else [f"no step is called {mutant.claim.id}"]
     reason = obstacle(mutant.claim, world)
@@ -51,7 +50,7 @@ def refute(mutant: Mutant, theorem: Theorem, seed: int) -> dict[str, Any]:
         errors.append(f"its derivation does not fail: {reason or 'it passes'}")
     if found.draw is None:
         errors.append(f"no counterexample in {found.valid} exact instances")
-    elif true and not isinstance(true, UNSEARCHED) and obstacle(true) is None:
+    elif true and not isinstance(true, UNSEARCHED) and obstacle(true, truth) is None:
         same = found.draw.redefined(TRUE.given(true))
         message = violation(true, same)
         outside = any(broken(a, same) for a in TRUE.given(true) if isinstance(a, Assumption))
@@ -64,14 +63,15 @@ def refute(mutant: Mutant, theorem: Theorem, seed: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def necessity(theorem: Theorem, rng: Random) -> dict[str, dict[str, str]]:
+def necessity(theorem: Theorem, rng: Random, truth: World = TRUE) -> dict[str, dict[str, str]]:
     """Every assumption dropped against every clause: is there then a counterexample?"""
     matrix: dict[str, dict[str, str]] = {}
     for clause in theorem.clauses:
         steps = [s for s in clause.steps if not isinstance(s, UNSEARCHED)]
+        sound = [s for s in steps if obstacle(s, truth) is None]
         found = [a for s in steps for a in TRUE.given(s) if isinstance(a, Assumption)]
         for assumption in {a.id: a for a in found}.values():
-            users = [s for s in steps if assumption in TRUE.given(s) and not obstacle(s)]
+            users = [s for s in sound if assumption in TRUE.given(s)]
             world, rounds = World(drop=(assumption,)), product((TRIES, 600, MUTANT_TRIES), users)
             tries = (search(step, world, rng, most).draw for most, step in rounds)
             row = matrix.setdefault(assumption.id, {c.name: "not used" for c in theorem.clauses})
@@ -79,11 +79,13 @@ def necessity(theorem: Theorem, rng: Random) -> dict[str, dict[str, str]]:
     return matrix
 
 
-def examine(clause: Clause, rng: Random) -> tuple[list[str], Counter[str]]:
+def examine(
+    clause: Clause, rng: Random, truth: World = TRUE
+) -> tuple[list[str], Counter[str]]:
     """Failures of a clause; counts of symbolic and rational instances and of searched ones."""
     failures, counts = [], Counter[str]()
     for step in clause.steps:
-        if (reason := obstacle(step)) is not None:
+        if (reason := obstacle(step, truth)) is not None:
             failures.append(f"derivation of {step.id}: {reason}")
         if isinstance(step, UNSEARCHED) or isinstance(reason, Refused):
             continue
@@ -103,6 +105,7 @@ def examine(clause: Clause, rng: Random) -> tuple[list[str], Counter[str]]:
 def verify(theorem: Theorem, seed: int = 0) -> dict[str, Any]:
     """Everything exact about a theorem, as a JSON-ready record; deterministic for a given seed."""
     start, rng = perf_counter(), Random(crc32(theorem.id.encode()) ^ seed)
+    truth = World(memory={})
     steps = [step for clause in theorem.clauses for step in clause.steps]
     rests = [part for step in steps for part in (*TRUE.closure(step), step)]
     rules = list({part.id: part for part in rests if isinstance(part, Rule)}.values())
@@ -117,21 +120,21 @@ def verify(theorem: Theorem, seed: int = 0) -> dict[str, Any]:
     errors += [f"{theorem.id}: {name} occurs twice" for name, times in names.items() if times > 1]
     clauses, total = [], Counter[str]()
     for clause in theorem.clauses:
-        failures, counts = examine(clause, rng)
+        failures, counts = examine(clause, rng, truth)
         failures = [f"{theorem.id}.{clause.name}: {failure}" for failure in failures]
         reached = level(clause, counts["instances"])
         clauses.append({"name": clause.name, "level": reached, "failures": failures})
         total.update(counts)
-    mutants = [refute(mutant, theorem, seed) for mutant in theorem.mutants]
+    mutants = [refute(mutant, theorem, seed, truth) for mutant in theorem.mutants]
     for m in mutants:
         errors += [f"{theorem.id}.{m['step']}: mutant {m['id']}: {e}" for e in m["errors"]]
-    matrix = necessity(theorem, rng)
+    matrix = necessity(theorem, rng, truth)
     for assumption, row in matrix.items():
         if "needed" not in row.values():
             errors.append(f"{theorem.id}: no clause needs {assumption}")
     return {
         "id": theorem.id, "title": theorem.title, "steps": len(rules),
-        "steps_checked": sum(obstacle(rule) is None for rule in rules) - len(cited),
+        "steps_checked": sum(obstacle(rule, truth) is None for rule in rules) - len(cited),
         "steps_cited": len(cited),
         "cited": [{"id": c.id, "statement": c.statement, "source": c.source} for c in cited],
         "clauses": clauses, "instances": total["instances"],

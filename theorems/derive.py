@@ -6,9 +6,9 @@ from theorems.instances import witness_faults
 from theorems.rules import Induction, Logarithm, Vanishing
 from theorems.statement import Assumption, Bound, Cited, Definition, Equation, Iff, RankBound, Rule
 from theorems.statement import Step, Witness
-from theorems.sums import NormalForm, Refused, free_indices, normal_form, subtract
-from theorems.wellformed import given_fault, rank_fault
-from theorems.world import TRUE, World, identity, sign_of
+from theorems.sums import NormalForm, Reader, Refused, free_indices, normal_form, subtract
+from theorems.wellformed import given_fault, name_fault, rank_fault
+from theorems.world import TRUE, World, identity, sides, sign_of
 
 
 class Failed(ValueError):
@@ -58,10 +58,23 @@ def _supported(definition: Definition, rule: Rule, world: World) -> None:
 
 def derive(rule: Rule, world: World = TRUE) -> None:
     """Check one link of a derivation at symbolic sizes; Failed, Refused or Undecided otherwise."""
+    if world.memory is None:
+        return _derive(rule, world)
+    if id(rule) not in world.memory:
+        _derive(rule, world)
+        world.memory[id(rule)] = rule  # kept, so that no other rule gets its id
+    return None
+
+
+def _derive(rule: Rule, world: World) -> None:
+    if fault := given_fault(world.given(rule)) or name_fault([*world.closure(rule), rule]):
+        raise Refused(f"{rule.id}: {fault}")
+    if isinstance(rule, Witness | Cited):
+        for part in world.uses(rule):  # their signs are known to whatever cites the rule
+            if isinstance(part, Rule):
+                derive(part, world)
     if isinstance(rule, Cited):
         return
-    if fault := given_fault(world.given(rule)):
-        raise Refused(f"{rule.id}: {fault}")
     if isinstance(rule, Witness):
         if faults := witness_faults(rule, world):
             raise Failed(f"{rule.id}: the witness does not show it: {'; '.join(faults)}")
@@ -74,6 +87,8 @@ def derive(rule: Rule, world: World = TRUE) -> None:
             free_indices(*rule.left, *rule.right)
         return
     lhs, rhs = identity(rule)
+    for part in sides(rule):
+        Reader().read(part)  # a quotient may cancel in the identity
     same = lhs == rhs and not isinstance(rule, Vanishing)
     if same or (isinstance(rule, Iff) and rule.left == rule.right):
         raise Refused(f"{rule.id}: both sides are the same expression")

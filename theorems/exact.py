@@ -123,7 +123,7 @@ class Draw:
         self.definitions = {item.id: item for item in given if isinstance(item, Definition)}
         self.assumptions = [item for item in given if isinstance(item, Assumption)]
         strength = list(CHOICES)
-        pairs = [(str(a), sign) for item in self.assumptions for a, sign in item.signs]
+        pairs = [(a.name, sign) for item in self.assumptions for a, sign in item.signs]
         self.signs = dict(sorted(pairs, key=lambda pair: strength.index(pair[1])))
         for assumption in self.assumptions:
             if assumption.impose:
@@ -195,7 +195,7 @@ def _compiled(expr: Expr) -> Callable[[Draw, Environment], Value]:
         case Symbol(name=name):
             return lambda draw, env: draw.get(name, ())
         case Indexed(base=base, indices=indices):
-            label = str(base.label)
+            label = base.name
             return lambda draw, env: draw.get(label, tuple([env[i] for i in indices]))
         case KroneckerDelta(args=(a, b)):
             return lambda draw, env: int(env[a] == env[b])

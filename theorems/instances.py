@@ -11,7 +11,7 @@ from flint import fmpq
 from theorems.exact import Draw, Environment, Generators, LargeRationals, Nothing, Rejected
 from theorems.exact import SmallIntegers, Value, evaluate, rank
 from theorems.statement import Assumption, Bound, Definition, Equation, Iff, Matrix, RankBound
-from theorems.rules import Logarithm, Vanishing
+from theorems.rules import Induction, Logarithm, Vanishing
 from theorems.statement import Rule, Witness
 from theorems.sums import free_indices
 from theorems.wellformed import axes, cells, witness_sizes
@@ -43,7 +43,7 @@ def broken(assumption: Assumption, draw: Draw) -> str | None:
         f"{array}{list(cell)} = {value}"
         for array, sign in assumption.signs
         for cell in draw.cells(array)
-        if not SIGNS[sign](value := draw.get(str(array), cell))
+        if not SIGNS[sign](value := draw.get(array.name, cell))
     ]
     return f"{assumption.id} fails: {wrong[0]}" if wrong else None
 
@@ -56,6 +56,8 @@ def violation(rule: Rule, draw: Draw) -> str | None:
             agree = (one == "holds") == (other == "holds")
             agree |= other == "holds" and getattr(rule, "one_way", False)
             return None if agree else f"left {one}; right {other}"
+        case Induction(by=(base, step)):
+            return violation(base, draw) or violation(step, draw)
         case RankBound():
             small, large = (rank(_matrix(matrix, draw)) for matrix in (rule.small, rule.large))
             return None if small <= large else f"rank {small} > rank {large}"
@@ -145,7 +147,7 @@ def shapes(names: list[str]) -> list[dict[str, int]]:
 def instances(rule: Rule) -> tuple[int, int, str | None]:
     """Check a rule's identity at explicit sizes: how many with free symbols, how many (with more
     quotients) on 63-bit rationals, and what differs."""
-    if isinstance(rule, Logarithm):
+    if isinstance(rule, Logarithm | Induction):
         return 0, 0, None
     symbolic, rational, given, equation = 0, 0, TRUE.given(rule), identity(rule)
     difference(equation, probe := Draw(LargeRationals(Random(0)), given))

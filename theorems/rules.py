@@ -10,10 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Add, Expr, Indexed, IndexedBase, Integer, Mul, Pow, Sum, Symbol
+from sympy import Add, Expr, Indexed, IndexedBase, Integer, Mul, Pow, Sum, Symbol, srepr
+from sympy.tensor.indexed import IndexException
 
-from theorems.statement import Assumption, Equation, Rule, Step
+from theorems.statement import Assumption, Definition, Equation, Rule, Step
 
+LABELS, MARK = ("1", "l", "l+1"), "@"  # levels of an induction, and one that stands for all
 Signs = Callable[[Expr], int]  # 2 visibly positive, 1 visibly nonnegative, 0 neither
 
 
@@ -92,7 +94,7 @@ class Logarithm(Rule):
         missing = [f"{E} = exp({S})" for E, S in self.logs if f"{E} = exp({S})" not in ids]
         try:
             same = self.left[0] == self.left[1] or self.right[0] == self.right[1]
-        except ValueError as error:
+        except (ValueError, IndexException) as error:
             return str(error)
         return f"{missing[0]} is not assumed" if missing else "it says nothing" if same else None
 
@@ -100,7 +102,8 @@ class Logarithm(Rule):
 @dataclass(frozen=True, kw_only=True)
 class Induction(Rule):
     """Every level l = 1, 2, ...: `by` holds the base, which is claim("1"), and the step, which is
-    claim("l+1") by the `hypothesis` claim("l"). The names of a level's arrays contain its label."""
+    claim("l+1") by the `hypothesis` claim("l"). The label stands in the names of the arrays of a
+    level, and nowhere else; what the step defines at level l+1 it does not define at level l."""
 
     claim: Callable[[str], Equation]
     hypothesis: Assumption
@@ -110,9 +113,14 @@ class Induction(Rule):
         if len(used) != 2 or not all(isinstance(part, Step) for part in used):
             return "an induction has a base and a step"
         base, step = used
-        first, now, following = (self.claim(label) for label in ("1", "l", "l+1"))
-        if len({first, now, following}) < 3:
-            return "the claim does not depend on the level"
+        try:
+            first, now, following, general = map(self.claim, (*LABELS, MARK))
+        except KeyError as error:
+            return f"the claim is not stated at every level, such as {error}"
+        pattern = srepr(general).split(MARK)
+        stated = zip(LABELS, (first, now, following), strict=True)
+        if len(pattern) < 2 or any(srepr(claim) != s.join(pattern) for s, claim in stated):
+            return "the claim is not the same at every level"
         if base.shapes_only or step.shapes_only:
             return "its base or its step is not derived"
         if (base.lhs, base.rhs) != first:
@@ -123,6 +131,12 @@ class Induction(Rule):
             return f"{step.id} is not the claim at level l+1"
         if self.hypothesis not in step.by or self.hypothesis in _rests(base):
             return f"{self.hypothesis.id} serves the step, and nothing else"
+        below, above = (
+            {item.id for item in _rests(part) if isinstance(item, Definition)} for part in used
+        )
+        lower = {name.replace("l+1", "l") for name in above if "l+1" in name}
+        for name in above & (lower | {name.replace("1", "l") for name in below}):
+            return f"{name} is defined at level l and from the level before"
         return None
 
 

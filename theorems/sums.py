@@ -40,6 +40,11 @@ class Term(NamedTuple):
 Rewrite = tuple[Term, list[Term]]  # a product, and the sum that replaces it
 
 
+def is_size(size: Expr) -> bool:
+    """Whether an expression is a positive whole number, or a symbol for one."""
+    return isinstance(size, Integer | Symbol) and bool(size.is_integer and size.is_positive)
+
+
 class Reader:
     """Reads expressions into terms; each index has one range and each name one meaning."""
 
@@ -80,7 +85,7 @@ class Reader:
     def _sum(self, expr: Sum, scope: Mapping[Symbol, int]) -> list[Term]:
         inner, bound = dict(scope), set()
         for variable, low, high in reversed(expr.limits):
-            whole = high > 0 if isinstance(high, Integer) else isinstance(high, Symbol)
+            whole = is_size(high)
             if low != 1 or not whole or high in inner:
                 raise Refused(f"sum over {variable} from {low} to {high}: whole ranges 1..n only")
             self._name(variable)
@@ -91,9 +96,11 @@ class Reader:
         return [Term(t.coefficient, t.atoms, t.bound | bound) for t in terms]
 
     def _entry(self, expr: Indexed, scope: Mapping[Symbol, int]) -> Atom:
-        name, shape = str(expr.base.label), expr.base.shape
+        name, shape = expr.base.name, expr.base.shape
         if shape is None or len(shape) != len(expr.indices):
             raise Refused(f"{expr} does not fit the declared shape {shape}")
+        if not all(is_size(size) for size in shape):
+            raise Refused(f"{name} has shape {shape}: positive whole sizes only")
         sizes = tuple(self._dimension(size) for size in shape)
         if self._shapes.setdefault(name, sizes) != sizes or name in self._symbols:
             raise Refused(f"two objects are called {name}")
@@ -119,12 +126,13 @@ class Reader:
             raise Refused(f"two objects are called {symbol.name}")
 
     def _dimension(self, size: Expr) -> str:
-        if str(size) in {symbol.name for symbol in self.free.values()}:
+        name = size.name if isinstance(size, Symbol) else str(size)
+        if any(symbol.name == name for symbol in self.free.values()):
             raise Refused(f"index {size} is used as a number")
         if isinstance(size, Symbol):
             self._name(size)
-        self._numbers.add(str(size))
-        return str(size)
+        self._numbers.add(name)
+        return name
 
     def instantiate(self, terms: Iterable[Term], images: Mapping[Index, Index]) -> Iterator[Term]:
         """The terms with free indices replaced by their images and bound ones made fresh."""

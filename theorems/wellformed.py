@@ -39,6 +39,32 @@ def given_fault(given: Iterable[Assumption | Definition]) -> str | None:
     return f"{', '.join(sorted(waiting))} rest on their own definition" if waiting else None
 
 
+def name_fault(items: Iterable[Any]) -> str | None:
+    """Which name stands for two arrays, or for an array and a number."""
+    shapes: dict[str, tuple] = {}
+    for name, shape in (pair for item in items for pair in _named(item)):
+        if shapes.setdefault(name, shape) != shape:
+            return f"two objects are called {name}"
+    return None
+
+
+def _named(item: Any) -> Iterator[tuple[str, tuple]]:
+    for value in vars(item).values():
+        yield from _bases(value)
+    if isinstance(item, Definition) and isinstance(item.entry, Symbol):
+        yield item.id, ()
+
+
+def _bases(value: Any) -> Iterator[tuple[str, tuple]]:
+    if isinstance(value, IndexedBase):
+        yield str(value.label), tuple(value.shape)
+    elif isinstance(value, Expr):
+        yield from ((str(base.label), tuple(base.shape)) for base in value.atoms(IndexedBase))
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from _bases(part)
+
+
 def _mentions(definition: Definition) -> set[str]:
     sides = (definition.value, definition.over)
     return {str(symbol) for side in sides for symbol in side.free_symbols}
@@ -60,6 +86,11 @@ def rank_fault(rule: RankBound, ranges: dict[Symbol, str]) -> str | None:
         own = [index for index, _ in (*axes(row), *axes(column))]
         if len({*own}) != len(own) or not entry.free_symbols & indices <= {*own}:
             return f"{entry} is not the entry ({', '.join(map(str, own))}) of one matrix"
+    shared = [rule.small[1], *(m[k] for m, k in ((rule.before, 2), (rule.after, 1)) if m),
+              rule.small[2]]  # fmt: skip
+    names = [index for axis in shared for index, _ in axes(axis)]
+    if len({*names}) != len(names):
+        return f"the axes {[str(index) for index in names]} share an index"
     for index, size in (*axes(rule.small[1]), *axes(rule.small[2])):
         if ranges.get(index) != str(size):
             return f"index {index} has range {ranges.get(index)}, not {size}"

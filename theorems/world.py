@@ -14,11 +14,13 @@ from theorems.wellformed import axes, is_general
 
 @dataclass(frozen=True)
 class World:
-    """The theorem as written (the default), or as a mutant changes what its steps use."""
+    """The theorem as written (the default), or as a mutant changes what its steps use; with a
+    `memory` each rule is derived once."""
 
     drop: tuple[Assumption, ...] = ()
     add: tuple[Assumption, ...] = ()
     redefine: tuple[Definition, ...] = ()
+    memory: dict[int, Rule] | None = None
 
     def drops(self, item: Any) -> bool:
         """Whether the item is an assumption that this world leaves out."""
@@ -52,8 +54,8 @@ class World:
         for item in len(closure) * closure:
             pairs = item.signs if isinstance(item, Assumption) else ()
             if isinstance(item, Bound) and item.small == 0 and is_general(item.large):
-                pairs = ((item.large.base, ">0" if item.strict else ">=0"),)
-            for name, sign in ((str(array), sign) for array, sign in pairs):
+                pairs = ((getattr(item.large, "base", item.large), ">0" if item.strict else ">=0"),)
+            for name, sign in ((array.name, sign) for array, sign in pairs):
                 known[name] = max(known.get(name, 0), {">0": 2, ">=0": 1}.get(sign, 0))
             if isinstance(item, Definition) and sign_of(item.over, known) == 2:
                 sign = max(sign_of(item.value, known), item.value in gaps)
@@ -71,7 +73,7 @@ def sign_of(expr: Expr, known: Mapping[str, int]) -> int:
     if isinstance(expr, Symbol):
         return 2 if expr.is_positive else known.get(expr.name, 0)
     if isinstance(expr, Indexed):
-        return known.get(str(expr.base.label), 0)
+        return known.get(expr.base.name, 0)
     if isinstance(expr, Sum):
         return sign_of(expr.function, known)
     if isinstance(expr, Pow) and expr.exp.is_even:
@@ -84,6 +86,23 @@ def sign_of(expr: Expr, known: Mapping[str, int]) -> int:
     if isinstance(expr, Mul):
         return min(sign_of(part, known) for part in expr.args)
     return int(isinstance(expr, KroneckerDelta))
+
+
+def sides(rule: Rule) -> list[Expr]:
+    """Every expression that the rule states, each of which must be readable by itself."""
+    match rule:
+        case Step():
+            return [rule.lhs, rule.rhs]
+        case Bound():
+            return [rule.small, rule.large, rule.certificate]
+        case Vanishing():
+            return [rule.total, rule.weight, rule.part, rule.rest, *rule.right]
+        case Iff():
+            return [*rule.left, *rule.right, rule.factor]
+        case RankBound():
+            factors = (rule.small, rule.large, rule.before, rule.after)
+            return [matrix[0] for matrix in factors if matrix]
+    return []
 
 
 def identity(rule: Rule) -> Equation:

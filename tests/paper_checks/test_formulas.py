@@ -124,9 +124,10 @@ INDUCTION = Induction(id="s", because="", claim=levels,
              r"\operatorname{rank} \left[ P_{ij} \right]_{ij}^{n \times m}"],
         ),
         (
-            Witness(id="s", because="", values={"P": [[1, 0], [0, Rational(1, 2)]]},
+            Witness(id="s", because="", values={"P": [[1, 0], [0, Rational(1, 2)]], "c": 2},
                     fails=((w[h], w[k]),)),
-            [r"P = \begin{pmatrix} 1 & 0 \\ 0 & \frac{1}{2} \end{pmatrix}", r"w_{h} \ne w_{k}"],
+            [r"P = \begin{pmatrix} 1 & 0 \\ 0 & \frac{1}{2} \end{pmatrix}", "c = 2",
+             r"w_{h} \ne w_{k}"],
         ),
         (Cited(id="s", because="", statement="t", source="u"), []),
         (

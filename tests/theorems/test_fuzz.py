@@ -67,7 +67,7 @@ PLANTED = {
     "products lose bound indices": (
         "_times", "for term in choice for index in term.bound", "for index in choice[0].bound"),
     "different normal forms are accepted": (
-        "derive", "if difference := subtract(form(lhs), form(rhs)):",
+        "_derive", "if difference := subtract(form(lhs), form(rhs)):",
         "if len(difference := subtract(form(lhs), form(rhs))) > 1:"),
 }  # fmt: skip
 
