@@ -12,7 +12,7 @@ from theorems.statement import Bound, Definition, Iff, Step, Witness, array, sym
 
 n, i, j, k = symbols_of("n i j k")
 P, pi = array("P", n, n), array("pi", n)
-s, z, e_k, later = array("s", n), array("z", n), array("e", n), array("a", n)
+s, z, e_k = array("s", n), array("z", n), array("e", n)
 walks, member = on.closed_set(P, pi, s), on.indicator(s)
 nonnegative_P, nonnegative_pi = signed(P, ">=0"), signed(pi, ">=0")
 inside = Bound(id="inside", small=Integer(0), large=s[i], certificate=s[i] ** 2, by=(member,),
@@ -30,12 +30,37 @@ no_edge = Vanishing(
     over=((i, n), (j, n)), by=(complement, inside, outside, nonnegative_P, nonnegative_pi),
     because="All its terms are nonnegative, so each vanishes: where pi_i > 0 no edge enters.",
 )
-ends = on.last_state(P, pi, e_k, later)
-last = Step(
-    id="last", lhs=Sum(e_k[i] * pi[i], (i, 1, n)),
-    rhs=Sum(e_k[i] * pi[i] * P[i, j] * e_k[j], (i, 1, n), (j, 1, n)), by=(ends,),
-    because="What flows into state k comes from k or a later state, so pi_k = pi_k P_kk where pi "
-    "vanishes after k: downwards from n, pi_k = 0 as long as P_kk < 1.",
+before, after, leaves = array("b", n, n), array("a", n, n), array("q", n)
+causal = on.causal_order(P, pi, before)
+earlier = Bound(id="earlier", small=Integer(0), large=before[k, i], certificate=before[k, i] ** 2,
+                by=(causal,), because="The states before k have an indicator,")  # fmt: skip
+not_earlier = Bound(
+    id="not_earlier", small=before[k, i], large=Integer(1), certificate=(1 - before[k, i]) ** 2,
+    by=(causal,), because="and so has the rest.",
+)
+complements = Definition(after[k, i], 1 - before[k, i])
+leaving = Definition(leaves[k], 1 - P[k, k])
+may_leave = Bound(
+    id="may_leave", small=Integer(0), large=leaves[k], by=(leaving, causal, earlier),
+    certificate=Sum(before[k, j] * P[k, j], (j, 1, n)),
+    because="In a causal walk 1 - P_kk is the weight of the edges from k to earlier states.",
+)
+crossing = pi[i] * (1 - before[k, i]) * P[i, j] * before[k, j]
+descent = Sum(crossing, (i, 1, n), (j, 1, n))
+no_descent = Step(
+    id="no_descent", lhs=descent, rhs=Integer(0), by=(causal,),
+    because="The states before k form a closed set, so no stationary flow enters it.",
+)
+from_k = Vanishing(
+    id="from_k", total=descent, part=pi[k], weight=leaves[k], power=1,
+    rest=Sum((1 - KroneckerDelta(k, i)) * pi[i] * after[k, i] * P[i, j] * before[k, j],
+             (i, 1, n), (j, 1, n)),
+    by=(leaving, complements, causal, may_leave, earlier, not_earlier),
+    because="That flow is pi_k (1 - P_kk) from k, and what comes from later states.",
+)  # fmt: skip
+at_rest = Step(
+    id="at_rest", lhs=leaves[k] * pi[k], rhs=Integer(0), by=(from_k, no_descent),
+    because="So pi_k (1 - P_kk) = 0: only absorbing states have mass.",
 )
 stays = Vanishing(
     id="stays", total=1 - P[k, k], part=P[k, j], weight=1 - KroneckerDelta(k, j), power=1,

@@ -26,15 +26,12 @@ def norms(X: IndexedBase, J: IndexedBase, *sizes: IndexedBase) -> Assumption:
     def impose(draw: Draw) -> None:
         places = list(product(*(range(1, size + 1) for size in draw.shape(X)[2:])))
         for cell in draw.cells(X, 2):
-            length = draw.get(str(h), cell)
-            mirror, direction = (_direction(draw, len(places), full) for full in (True, False))
-            along = sum(m * v for m, v in zip(mirror, direction, strict=True))
-            gap = 2 * length * along
-            for norm, value in ((x, length), (z, gap)):
+            lengths, (along, across) = _triangle(draw, flat=len(places) == 1)
+            for norm, value in zip((x, h, z), lengths, strict=True):
                 draw.put(norm, cell, _root(draw, norm, value))
-            for place, m, v in zip(places, mirror, direction, strict=True):
-                draw.put(J, (*cell, *place), length * v)
-                draw.put(X, (*cell, *place), length * v - gap * m)
+            for place, v, w in zip(places, *_orthonormal(draw, len(places)), strict=True):
+                draw.put(J, (*cell, *place), lengths[1] * v)
+                draw.put(X, (*cell, *place), along * v + across * w)
 
     def square(block: Expr) -> Expr:
         return Sum(block**2, (a, 1, X.shape[2]), (b, 1, X.shape[3]))
@@ -55,12 +52,23 @@ def _root(draw: Draw, norm: IndexedBase, value: Value) -> Value:
     return value if isinstance(draw.source, Generators) or value >= 0 else -value
 
 
-def _direction(draw: Draw, size: int, turned: bool) -> list[Value]:
-    """A unit vector; where symbolic, in a plane, else the squares of norms grow too long."""
+def _triangle(draw: Draw, flat: bool) -> tuple[list[Value], tuple[Value, Value]]:
+    """A triangle from (0, 0) to (h, 0) and X, by the tangents s, t of half of its angles: the
+    lengths of X, h and X - (h, 0), and X; in searches mostly flat."""
+    k, s, t = (draw.source.fresh(sign) for sign in ("!=0", None, None))
+    if flat or (type(draw.source) is SmallIntegers and draw.source.rng.randrange(3)):
+        return [k * s, k, k * (s - 1)], (k * s, 0)
+    sides = [k * t * (1 + s * s), k * (t - s) * (1 + s * t), k * s * (1 + t * t)]
+    return sides, (k * t * (1 - s * s), 2 * k * s * t)
+
+
+def _orthonormal(draw: Draw, size: int) -> list[list[Value]]:
+    """Two orthogonal unit vectors, the first ones reflected; where symbolic, themselves."""
+    mirror: list[Value] = [0] * size
     if type(draw.source) is SmallIntegers:
-        return unit_vector(draw, size)
-    first = unit_vector(draw, min(size, 2)) if turned else [1]
-    return first + [0] * (size - len(first))
+        mirror = unit_vector(draw, size)
+    return [[int(place == first) - 2 * value * mirror[min(first, size - 1)]
+             for place, value in enumerate(mirror)] for first in range(2)]  # fmt: skip
 
 
 X, J, x, h, z = (
@@ -83,7 +91,8 @@ triangle = Bound(
     id="triangle", small=z[i, j], large=x[i, j] + h[i, j], certificate=2 * angle[i, j], power=2,
     by=(Definition(angle[i, j], x[i, j] * h[i, j] + t[i, j]), inner, sizes, nonnegative_x,
         positive_h, cauchy),
-    because="$\\lVert X - J \\rVert^2 = \\lVert X \\rVert^2 + \\lVert J \\rVert^2 - 2 \\langle X, J \\rangle$.",
+    because="$\\lVert X - J \\rVert^2 = \\lVert X \\rVert^2 + \\lVert J \\rVert^2 - 2 "
+    "\\langle X, J \\rangle$.",
 )
 unit_norm = Step(
     id="unit_norm", lhs=Sum(KroneckerDelta(a, b) ** 2, (a, 1, d), (b, 1, d)), rhs=d,
@@ -142,6 +151,13 @@ one_way_sign = Bound(
     by=(member,), because="So is its complement.",
 )
 complement = Definition(one_way[i, j], 1 - two_way[i, j])
+weight = array("v", n, n)
+two_way_edge = Iff(
+    id="two_way_edge", left=(P[j, i], Integer(0)), right=(two_way[i, j], Integer(0)),
+    factor=weight[i, j],
+    by=(Definition(P[j, i], two_way[i, j] * weight[i, j]), signed(weight, ">0")),
+    because="s_ij = 0 iff P_ji = 0.",
+)
 counted = Definition(D2[i, j], two_way[i, j] * D[i, j] + one_way[i, j])
 edge_signs = (complement, two_way_sign, one_way_sign)
 inverse_bounded = Bound(
@@ -177,25 +193,39 @@ def product_of(*factors: tuple[IndexedBase, bool]) -> Expr:
     return Sum(term, *((index, 1, d) for index in inner))
 
 
-F, Fi, H, Hi, T, T2, B, Y, M = (array(name, d, d) for name in (
-    "H", "H^{-1}", "L", "L^{-1}", "T", "T'", "B", "Y", "M"))  # fmt: skip
+F, Fi, H, Hi, T, T2, B, M, V, U, X_e, J_e = (array(name, d, d) for name in (
+    "H", "H^{-1}", "L", "L^{-1}", "T", "T'", "B", "M", "V", "U", "X_e", "J_e"))  # fmt: skip
 frame_i, frame_j = right_inverse(F, Fi), right_inverse(H, Hi)
-gram = Definition(Y[a, b], Sum(B[k, a] * B[k, b], (k, 1, d)) - KroneckerDelta(a, b))
+unit = Definition(J_e[a, b], KroneckerDelta(a, b))
+apart = Definition(U[a, b], X_e[a, b] - J_e[a, b])
+gram = Definition(X_e[a, b], Sum(B[k, a] * B[k, b], (k, 1, d)))
 conjugated = Definition(B[a, b], product_of((F, False), (T, False), (Hi, False)))
+stretch = Definition(V[a, b], product_of((T, True), (F, True), (F, False), (T, False))
+                     - product_of((H, True), (H, False)))  # fmt: skip
+metric_edge = (stretch, apart, unit, gram, conjugated, frame_j)
 isometric = Step(
-    id="isometric", lhs=product_of((H, True), (Y, False), (H, False)),
-    rhs=product_of((T, True), (F, True), (F, False), (T, False))
-    - product_of((H, True), (H, False)),
-    by=(gram, conjugated, frame_j),
-    because="F_j^T (B^T B - I) F_j = T_ij^T G_i T_ij - G_j, where H = F_i, L = F_j, T = T_ij.",
+    id="isometric", lhs=product_of((H, True), (U, False), (H, False)), rhs=V[a, b],
+    by=metric_edge,
+    because="At an edge e = (i, j) with X = B^T B, J = I, H = F_i, L = F_j and T = T_ij: "
+    "F_j^T (X - J) F_j = T_ij^T G_i T_ij - G_j,",
 )
-round_trip = Definition(
-    M[a, b], product_of((F, False), (T, False), (T2, False), (Fi, False)) - KroneckerDelta(a, b)
+not_isometric = Step(
+    id="not_isometric", lhs=X_e[a, b] - J_e[a, b], by=metric_edge,
+    rhs=product_of((Hi, True), (V, False), (Hi, False)),
+    because="and back: X = J iff T_ij preserves the metrics.",
 )
+round_trip = Definition(X_e[a, b], product_of((F, False), (T, False), (T2, False), (Fi, False)))
+loop = Definition(M[a, b], product_of((T, False), (T2, False)) - KroneckerDelta(a, b))
+loop_edge = (loop, apart, unit, round_trip, frame_i)
 inverses = Step(
-    id="inverses", lhs=product_of((Fi, False), (M, False), (F, False)),
-    rhs=product_of((T, False), (T2, False)) - KroneckerDelta(a, b), by=(round_trip, frame_i),
-    because="F_i^{-1} (M - I) F_i = T_ij T_ji - I, where H = F_i, T' = T_ji.",
+    id="inverses", lhs=product_of((Fi, False), (U, False), (F, False)), rhs=M[a, b], by=loop_edge,
+    because="At an edge with X = F_i T_ij T_ji F_i^{-1}, J = I, H = F_i and T' = T_ji: "
+    "F_i^{-1} (X - J) F_i = T_ij T_ji - I,",
+)
+not_inverses = Step(
+    id="not_inverses", lhs=X_e[a, b] - J_e[a, b], by=loop_edge,
+    rhs=product_of((F, False), (M, False), (Fi, False)),
+    because="and back: X = J iff T_ij T_ji = I.",
 )
 
 
@@ -220,7 +250,8 @@ operator_bounded = Bound(
     id="operator_bounded", small=Sum(Z[i, j, a, b] ** 2, *whole),
     large=4 * Sum(S[i, j, a, b] ** 2, *whole), by=(difference,),
     certificate=Sum((S[i, j, a, b] + S[j, i, b, a]) ** 2, *whole),
-    because="$\\lVert A - A^\\top \\rVert^2 + \\lVert A + A^\\top \\rVert^2 = 4 \\lVert A \\rVert^2$.",
+    because="$\\lVert A - A^\\top \\rVert^2 + \\lVert A + A^\\top \\rVert^2 = 4 "
+    "\\lVert A \\rVert^2$.",
 )
 operator_zero = Vanishing(
     id="operator_zero", total=Sum((S[i, j, a, b] - S[j, i, b, a]) ** 2, *whole), strict=True,

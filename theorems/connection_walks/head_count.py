@@ -6,7 +6,7 @@ column_space        then every M in the column space C of R(W) has constant row 
 lower_bound         H >= r = rank R(W); r heads with A > 0 put a positive matrix into C
 positive_heads      J + eps M^h > 0 for small eps > 0, scaled to be row-stochastic
 r_heads             r heads suffice if C contains a positive J
-one_more            r + 1 heads suffice always, with any positive row-stochastic J
+one_more            r + 1 heads suffice always: add any positive row-stochastic J
 count               C has at most n(m-1) + 1 dimensions, and at most d_o d
 no_positive         Y >= 0, Y != 0 orthogonal to C excludes a positive matrix in C
 witness             W = [[2, -1], [1, 0]]: r = 1, and two heads are needed and suffice
@@ -22,8 +22,8 @@ from sympy import Integer, KroneckerDelta, Sum
 
 from theorems.assumptions import right_inverse, signed, sums_to_one
 from theorems.connection_walks.positive_heads import (
-    A_r, B, J, M, T_r, above, bounded, eps, eps_inv, gap, low, nonzero, one_more, positive_B,
-    positive_N, positive_eps, r_heads, rescaled, shifted_heads, slack, slack_is, small_eps,
+    A_r, B, J, M, T_r, above, bounded, eps, eps_inv, gap, heads, low, nonzero, one_more, positive_B,
+    positive_N, positive_eps, positive_heads, r_heads, rescaled, slack, slack_is, small_eps,
     stochastic_heads, t, total_B, unweighted, weighted,
 )  # fmt: skip
 from theorems.connection_walks.realignment import (
@@ -54,8 +54,7 @@ layer = Definition(W[i, j, a, b], Sum(A[h, i, j] * T[h, a, b], (h, 1, H)))
 
 realigned = Step(
     id="realigned", rhs=W[i, j, a, b], by=(layer,),
-    lhs=Sum(A[h, i, k] * T[h, a, c] * KroneckerDelta(k, j) * KroneckerDelta(c, b),
-            (h, 1, H), (k, 1, m), (c, 1, d)),
+    lhs=Sum(A[h, i, k] * T[h, a, b] * KroneckerDelta(k, j), (h, 1, H), (k, 1, m)),
     because="Block (i, j) of the layer is sum_h A^h_ij T^h: row (i, j) of R(W) is a combination "
     "of the H rows vec(T^h)^T.",
 )  # fmt: skip
@@ -119,6 +118,16 @@ coordinates = Step(
     because="The last block of each row is the sum less the others: every combination of the rows "
     "of R(W) is one of n(m-1) + 1 of them.",
 )
+V_2, l_2, S_2 = array("V_2", n, m, d_o, d), array("l", m), array("S", m, m_1)
+listed = Definition(V_2[i, j, a, b], l_2[j] * V_0[i, a, b]
+                    + Sum(S_2[j, q] * V_1[i, q, a, b], (q, 1, m_1)))  # fmt: skip
+height = RankBound(
+    id="height", small=(V_2[i, j, a, b] - l_2[j] * total_V[a, b], ROWS, COLUMNS),
+    before=(KroneckerDelta(i, k) * (S_2[j, q] - l_2[j]), ROWS, ((k, n), (q, m_1))),
+    large=(V_1[k, q, a, b], ((k, n), (q, m_1)), COLUMNS), by=(listed, last_column),
+    because="Where S and l list the columns q and the last one, R(W) less the product of l_j and "
+    "the block row sum has inner width n(m-1).",
+)
 X_r, X_inv, y = array("X_r", r, r), array("X_r^{-1}", r, r), array("y", r)
 spans = Step(
     id="spans", by=(right_inverse(X_r, X_inv),), rhs=y[q],
@@ -167,14 +176,15 @@ two_heads = Witness(
 E = array("E", n, m)
 masked_C = Step(
     id="masked_C", lhs=E[i, j] * M_V[i, j], rhs=M_V[i, j], by=(element, supported(V, E)),
-    because="Elements of C vanish off the mask with W.",
+    because="An element of C pairs each block with Z, and E_ij V_ij = V_ij: it vanishes off the "
+    "mask with V.",
 )
 masked_B = Bound(
     id="masked_B", small=E[i, j] * slack, large=E[i, j] * (J[i, j] + eps * M[p, i, j]),
     certificate=E[i, j] * (gap[i, j] + eps * low[p, i, j]),
     by=(*above, *bounded, slack_is, positive_eps, signed(E, ">=0")),
-    because="The shifted heads are positive where the mask is 1, so a row that sees a key has a "
-    "positive sum; off the mask J and M^h count for nothing.",
+    because="Where the mask is 1 the shifted heads are at least a_0 - eps k_0, positive for small "
+    "eps; off the mask J and M^h count for nothing.",
 )
 
 X, X_2 = array("X", n, d_o, n, m), array("X'", d_o, d, m, d)
@@ -197,24 +207,30 @@ THEOREM = Theorem(
                r"independent, every $A^h$ lies in $C$, and $A^h > 0$ puts a positive matrix into "
                r"$C$.", (merged, heads_in_C, positive_in_C)),
         Clause("positive_heads", r"Let $J$ be row-stochastic, $J \ge a_0$, $M^h \ge -k_0$ with row "
-               r"sums $\mu_h$, $\varepsilon > 0$ and $\varepsilon k_0 < a_0$: $(J + \varepsilon "
-               r"M^h) / (1 + \varepsilon \mu_h)$ is positive and row-stochastic.",
-               (positive_B, total_B, positive_N, rescaled, stochastic_heads)),
+               r"sums $\mu_h$, $\varepsilon > 0$ and $\varepsilon k_0 < a_0$: $N_h = 1 + \varepsilon "
+               r"\mu_h > 0$, and $A^h = (J + \varepsilon M^h) / N_h$ is positive and "
+               r"row-stochastic.",
+               (positive_B, total_B, positive_N, positive_heads, stochastic_heads)),
         Clause("r_heads", r"If moreover $J = \sum_h \alpha_h M^h$ and $\varepsilon + \sum_h "
-               r"\alpha_h \ne 0$, these $r$ heads realise $W = \sum_{h \le r} M^h \otimes t^h$.",
-               (weighted, unweighted, r_heads)),
-        Clause("one_more", r"With any such $J$, they and $J$ itself, $r + 1$ heads, realise $W$.",
-               (one_more,)),
-        Clause("count", r"If block row sums do not depend on $i$, $r \le n(m-1) + 1$, where "
-               r"equality puts every matrix with constant row sums into $C$, and $r \le d_o d$: "
-               r"$\min(n(m-1) + 1, d_o d + 1)$ heads suffice.", (coordinates, spans, width)),
+               r"\alpha_h \ne 0$, these $r$ heads, with transports $N_h T^h$, realise $W = "
+               r"\sum_{h \le r} M^h \otimes t^h$: $\sum_h A^h \otimes N_h T^h = \sum_h (J + "
+               r"\varepsilon M^h) \otimes T^h = W$.",
+               (rescaled, weighted, unweighted, r_heads)),
+        Clause("one_more", r"With any such $J > 0$, in $C$ or not, they and $J$ itself, $r + 1$ "
+               r"heads, realise $W$.", (one_more,)),
+        Clause("count", r"If $m \ge 2$ and block row sums do not depend on $i$, $R(W)$ less a "
+               r"product of two vectors has rank at most $n(m-1)$: $r \le n(m-1) + 1$, where "
+               r"equality puts every matrix with constant row sums into $C$; and $r \le d_o d$. So "
+               r"$\min(n(m-1) + 1, d_o d + 1)$ heads suffice.",
+               (coordinates, height, spans, width)),
         Clause("no_positive", r"If $M > 0$ lies in $C$, and $Y \ge 0$ satisfies $\sum_{ij} Y_{ij} "
                r"V_{ij} = 0$, then $Y = 0$.", (orthogonal_Y, vanishing_Y, no_positive)),
         Clause("witness", r"$W = \begin{pmatrix} 2 & -1 \\ 1 & 0 \end{pmatrix}$ has $r = 1$, "
                r"$W_{11} + 2 W_{12} = 0$, and two positive row-stochastic heads.", (two_heads,)),
-        Clause("masked", r"If $V$ vanishes off a mask $E \ge 0$, so does $C$; and $E_{ij} (J + "
-               r"\varepsilon M^h)_{ij} \ge E_{ij} (a_0 - \varepsilon k_0)$ for $J \ge a_0$, "
-               r"$M^h \ge -k_0$ and $\varepsilon > 0$.", (masked_C, masked_B)),
+        Clause("masked", r"If $V$ vanishes off a mask $E_{ij} \in \{0, 1\}$, that is, $E_{ij} "
+               r"V_{ij} = V_{ij}$, so does every $M$ in $C$; and $E_{ij} (J + \varepsilon "
+               r"M^h)_{ij} \ge E_{ij} (a_0 - \varepsilon k_0)$ for $J \ge a_0$, $M^h \ge -k_0$ and "
+               r"$\varepsilon > 0$.", (masked_C, masked_B)),
     ),
     mutants=(
         Mutant("rank_of_the_block_matrix", RankBound(
@@ -237,9 +253,10 @@ THEOREM = Theorem(
         Mutant("singular_step", r_heads, "eps + sum alpha = 0 is allowed", drop=(nonzero,)),
         Mutant("no_correction", r_heads, "T^h = t^h / eps", redefine=(Definition(
             T_r[p, a, b], eps_inv * t[p, a, b]),)),
-        Mutant("not_rescaled", replace(rescaled, lhs=A_r[p, i, j]),
+        Mutant("not_rescaled", replace(
+            rescaled, lhs=Sum(A_r[p, i, j] * T_r[p, a, b], (p, 1, r))),
                "the transports are not scaled back"),
-        Mutant("r_heads_of_any_base", replace(one_more, lhs=shifted_heads(eps_inv * t[p, a, b])),
+        Mutant("r_heads_of_any_base", replace(one_more, lhs=heads(eps_inv * t[p, a, b])),
                "the head J is not needed"),
         Mutant("nonnegative_element", vanishing_Y, "a nonnegative element of C suffices",
                drop=(positive_M,), add=(signed(M_V, ">=0"),)),

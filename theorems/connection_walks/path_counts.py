@@ -1,48 +1,71 @@
-"""CW11, how many paths there are: terms of a block, with residuals, and causal node paths."""
+"""CW11, the numbering of paths and how many there are: terms of a block, causal node paths."""
 
 from __future__ import annotations
 
 from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum, Symbol
 
 from theorems.assumptions import right_inverse, signed
-from theorems.connection_walks.levels import STAGES, hypothesis, level, number
+from theorems.connection_walks.levels import (
+    STAGES, count_words, equality, hypothesis, level, no_spare_number, number, own_numbers, size,
+)  # fmt: skip
 from theorems.rules import Induction
 from theorems.statement import Definition, Equation, Step, Witness, array, symbols_of
 
-n, H, N = symbols_of("n H N")
-i, j, k, h, p = symbols_of("i j k h p")
-HEAD, NODE, WORD = (h, 1, H), (k, 1, n), (p, 1, N)
+n, H = symbols_of("n H")
+i, j, k, h, p, q = symbols_of("i j k h p q")
+HEAD, NODE = (h, 1, H), (k, 1, n)
 
-words = {"1": Sum(1, HEAD), "l": Sum(1, WORD), "l+1": Sum(1, HEAD, NODE, WORD)}
-residual_words = {**words, "l+1": Sum(1, WORD) + Sum(1, HEAD) + words["l+1"]}
-power, residual_power = ({label: number(name, label) for label in STAGES}
-                         for name in ("q", "s"))  # fmt: skip
+# A word is what a path chooses but for its end: a head of each layer used, and the nodes between.
+m, mr = ({label: size(name, label) for label in STAGES} for name in ("m", "m'"))
+first_head = level(r"\beta", "1", m["1"], H)[q, h]
+next_word = level(r"\beta", "l+1", m["l+1"], H, n, m["l"])[q, h, k, p]
+FIRST, WORDS = "heads of the first layer", "triples of a head, a node and a word of one layer less"
+first_own, next_own = own_numbers(FIRST, first_head), own_numbers(WORDS, next_word)
+first_spare, next_spare = no_spare_number(FIRST, first_head), no_spare_number(WORDS, next_word)
+first_words = count_words("first_words", first_own, first_spare, first_head)
+next_words = count_words("next_words", next_own, next_spare, next_word)
+
+first_used = level(r"\phi", "1", mr["1"], H)[q, h]
+skipping = level(r"\sigma", "l+1", mr["l+1"], mr["l"])[q, p]
+starting = level(r"\phi", "l+1", mr["l+1"], H)[q, h]
+going_on = level(r"\gamma", "l+1", mr["l+1"], H, n, mr["l"])[q, h, k, p]
+kinds = skipping, starting, going_on
+USED = "heads that a residual path uses in the first layer"
+LATER = "residual words of one layer less, heads, and triples of a head, a node and such a word"
+first_residual_own, next_residual_own = own_numbers(USED, first_used), own_numbers(LATER, *kinds)
+first_residual_words = count_words(
+    "first_residual_words", first_residual_own, no_spare_number(USED, first_used), first_used)
+next_residual_words = count_words(
+    "next_residual_words", next_residual_own, no_spare_number(LATER, *kinds), *kinds)
 
 
 def count_claim(label: str) -> Equation:
     """n times the terms of a block are (nH)^L."""
-    return n * words[label], power[label]
+    return n * size("m", label), number("q", label)
 
 
 def residual_count_claim(label: str) -> Equation:
     """n times the terms of a block beside the identity are (1 + nH)^L - 1."""
-    return n * residual_words[label], residual_power[label] - 1
+    return n * size("m'", label), number("s", label) - 1
 
 
-counts_l = hypothesis("the count", count_claim("l"), power["l"], n * words["l"])
+power, residual_power = ({label: number(name, label) for label in STAGES}
+                         for name in ("q", "s"))  # fmt: skip
+counts_l = hypothesis("the count", count_claim("l"), power["l"], n * m["l"])
 residual_counts_l = hypothesis("the count with residuals", residual_count_claim("l"),
-                               residual_power["l"], n * words["l"] + 1)  # fmt: skip
+                               residual_power["l"], n * mr["l"] + 1)  # fmt: skip
 first_power = Definition(power["1"], n * H)
 next_power = Definition(power["l+1"], n * H * power["l"])
 first_residual_power = Definition(residual_power["1"], 1 + n * H)
 next_residual_power = Definition(residual_power["l+1"], (1 + n * H) * residual_power["l"])
 first_count = Step(
-    id="first_count", lhs=count_claim("1")[0], rhs=count_claim("1")[1], by=(first_power,),
-    because="One layer has H terms a block.",
+    id="first_count", lhs=count_claim("1")[0], rhs=count_claim("1")[1],
+    by=(first_words, first_power), because="One layer has H terms a block.",
 )
 next_count = Step(
     id="next_count", lhs=count_claim("l+1")[0], rhs=count_claim("l+1")[1],
-    by=(next_power, counts_l), because="Every further layer multiplies the terms by n H.",
+    by=(next_words, next_power, counts_l),
+    because="Every further layer multiplies the terms by n H.",
 )
 counts = Induction(
     id="counts", claim=count_claim, hypothesis=counts_l, by=(first_count, next_count),
@@ -50,48 +73,53 @@ counts = Induction(
 )
 first_residual_count = Step(
     id="first_residual_count", lhs=residual_count_claim("1")[0], rhs=residual_count_claim("1")[1],
-    by=(first_residual_power,), because="One layer has H terms beside the identity.",
+    by=(first_residual_words, first_residual_power),
+    because="One layer has H terms beside the identity.",
 )
 next_residual_count = Step(
     id="next_residual_count", lhs=residual_count_claim("l+1")[0],
-    rhs=residual_count_claim("l+1")[1], by=(next_residual_power, residual_counts_l),
-    because="With q = n a + 1 the recursion a -> (1 + nH) a + H is q -> (1 + nH) q.",
+    rhs=residual_count_claim("l+1")[1],
+    by=(next_residual_words, next_residual_power, residual_counts_l),
+    because="The last layer is skipped, is the first that is used, or goes on from a word: "
+    "$n (m' + H + nHm') + 1 = (1 + nH)(nm' + 1)$.",
 )
 residual_counts = Induction(
     id="residual_counts", claim=residual_count_claim, hypothesis=residual_counts_l,
-    by=(first_residual_count, next_residual_count), because="So q = (1 + nH)^L.",
+    by=(first_residual_count, next_residual_count), because="So $n m'_L + 1 = (1 + nH)^L$.",
 )
 all_terms = Step(
-    id="all_terms", lhs=Sum(Sum(1, WORD) + KroneckerDelta(i, j), (i, 1, n), (j, 1, n)),
+    id="all_terms", lhs=Sum(mr["l"] + KroneckerDelta(i, j), (i, 1, n), (j, 1, n)),
     rhs=n * residual_power["l"], by=(residual_counts_l,),
     because="Over the n^2 blocks n (1 + nH)^L terms in all.",
 )
 
 U, D = array("U", n, n), array("D", n, n)
-K, C = ({label: level(name, label, n, n) for label in STAGES} for name in ("M", "C"))
+V, C = ({label: level(name, label, n, n) for label in STAGES} for name in ("V", "C"))
 
 
 def causal_claim(label: str) -> Equation:
-    """The causal node paths from j to i are as many as the binomial coefficient says."""
-    return K[label][i, j], C[label][i, j]
+    """The power of U is C."""
+    return level("V", label, n, n)[i, j], level("C", label, n, n)[i, j]
 
 
-causal_l = hypothesis("the causal count", causal_claim("l"), K["l"], C["l"][i, j])
-next_K = Definition(K["l+1"][i, j], Sum(U[i, k] * K["l"][k, j], NODE))
-rule_of_pascal = Definition(C["l"][i, j], Sum(D[i, k] * C["l+1"][k, j], NODE))
+differences = Sum(D[i, k] * C["l+1"][k, j], NODE)
+rule_of_pascal = equality("D C_{l+1} = C_l", "$D C_{l+1} = C_l$",
+                          (C["l"][i, j], differences), C["l"], differences)  # fmt: skip
+causal_l = hypothesis("the claim on powers", causal_claim("l"), V["l"], C["l"][i, j])
+next_V = Definition(V["l+1"][i, j], Sum(U[i, k] * V["l"][k, j], NODE))
 first_causal = Step(
     id="first_causal", lhs=causal_claim("1")[0], rhs=causal_claim("1")[1],
-    by=(Definition(K["1"][i, j], U[i, j]), Definition(C["1"][i, j], U[i, j])),
-    because="One edge from j to i if j <= i: C(i - j, 0) = 1 on and below the diagonal.",
+    by=(Definition(V["1"][i, j], U[i, j]), Definition(C["1"][i, j], U[i, j])),
+    because="$U^1 = U = C_1$.",
 )
 next_causal = Step(
     id="next_causal", lhs=causal_claim("l+1")[0], rhs=causal_claim("l+1")[1],
-    by=(right_inverse(U, D), next_K, causal_l, rule_of_pascal),
-    because="U sums over k <= i and D takes differences along i: $D C_{l+1} = C_l$ is Pascal's rule.",
+    by=(right_inverse(U, D), rule_of_pascal, next_V, causal_l),
+    because="$U^{l+1} = U C_l = U D C_{l+1} = C_{l+1}$.",
 )
 causal_counts = Induction(
     id="causal_counts", claim=causal_claim, hypothesis=causal_l, by=(first_causal, next_causal),
-    because="So (U^L)_ij = C(i - j + L - 1, L - 1).",
+    because="So $U^L = C_L$ at every depth.",
 )
 X, Y, Z, s, s_inv, t, L = (
     Symbol(name, real=True) for name in ("X", "Y", "Z", "s", "s^{-1}", "t", "L")
@@ -115,8 +143,8 @@ three_tokens = Witness(
     id="three_tokens",
     values={U_3: [[1, 0, 0], [1, 1, 0], [1, 1, 1]], D_3: [[1, 0, 0], [-1, 1, 0], [0, -1, 1]],
             C_2: [[1, 0, 0], [2, 1, 0], [3, 2, 1]], C_3: [[1, 0, 0], [3, 1, 0], [6, 3, 1]]},
-    holds=((product(U_3, D_3), KroneckerDelta(i, j)), (product(U_3, U_3), C_2[i, j]),
-           (product(D_3, C_2), U_3[i, j]), (product(U_3, C_2), C_3[i, j]),
-           (product(D_3, C_3), C_2[i, j])),
+    holds=((product(U_3, D_3), KroneckerDelta(i, j)), (product(D_3, U_3), KroneckerDelta(i, j)),
+           (product(U_3, U_3), C_2[i, j]), (product(D_3, C_2), U_3[i, j]),
+           (product(U_3, C_2), C_3[i, j]), (product(D_3, C_3), C_2[i, j])),
     because="C(2 + 1, 1) = 3 and C(2 + 2, 2) = 6 paths from the first token to the third.",
 )  # fmt: skip

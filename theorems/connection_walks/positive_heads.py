@@ -52,6 +52,11 @@ positive_N = Bound(
 )
 N_reciprocal = Definition(N_inv[p], Integer(1), over=N[p])
 normalised = Definition(A_r[p, i, j], N_inv[p] * B[p, i, j])
+positive_heads = Bound(
+    id="positive_heads", small=Integer(0), large=A_r[p, i, j], certificate=N_inv[p] * B[p, i, j],
+    strict=True, by=(normalised, N_reciprocal, positive_N, positive_B),
+    because="A positive matrix divided by a positive number is positive.",
+)
 stochastic_heads = Step(
     id="stochastic_heads", lhs=Sum(A_r[p, i, j], (j, 1, m)), rhs=Integer(1),
     by=(normalised, total_B, N_reciprocal, positive_N),
@@ -64,11 +69,6 @@ sum_al = Definition(sigma, eps + Sum(al[p], (p, 1, r)))
 nonzero = inverts(sigma_inv, sigma, r"$\varepsilon + \sum_h \alpha_h \ne 0$")
 in_C = combination(J, al, M)
 corrected = Definition(T_r[p, a, b], eps_inv * (t[p, a, b] - al[p] * sigma_inv * tau[a, b]))
-rescaled = Step(
-    id="rescaled", lhs=N[p] * A_r[p, i, j], rhs=B[p, i, j],
-    by=(normalised, N_reciprocal, positive_N),
-    because="B^h (x) T^h is the head of the stochastic A_r^h with the transport N_h T^h.",
-)
 weighted = Step(
     id="weighted", lhs=Sum(al[p] * B[p, i, j], (p, 1, r)), rhs=sigma * J[i, j],
     by=(in_C, shifted, sum_al), because="sum_h alpha_h (J + eps M^h) = (sum_h alpha_h + eps) J.",
@@ -80,19 +80,25 @@ unweighted = Step(
 )
 
 
-def shifted_heads(transport: Expr) -> Expr:
+def heads(transport: Expr) -> Expr:
     """Block entry of sum_h B^h (x) the transports with this entry."""
     return Sum(B[p, i, j] * transport, (p, 1, r))
 
 
+rescaled = Step(
+    id="rescaled", lhs=Sum(A_r[p, i, j] * N[p] * T_r[p, a, b], (p, 1, r)),
+    rhs=heads(T_r[p, a, b]), by=(normalised, N_reciprocal, signed(N, ">0")),
+    because="The heads A_r^h with the transports N_h T^h make the layer of B^h (x) T^h, whatever "
+    "the T^h are.",
+)
 r_heads = Step(
-    id="r_heads", lhs=shifted_heads(T_r[p, a, b]), rhs=W_r[i, j, a, b],
+    id="r_heads", lhs=heads(T_r[p, a, b]), rhs=W_r[i, j, a, b],
     by=(corrected, weighted, unweighted, eps_reciprocal, positive_eps, nonzero),
-    because="alpha_h tau / (eps + sum alpha) takes J (x) tau away within the same r heads; all "
-    "but one of the small eps are allowed.",
+    because="alpha_h tau / (eps + sum alpha) takes J (x) tau away within the same r heads, whose "
+    "layer is W; all but one of the small eps are allowed.",
 )
 one_more = Step(
-    id="one_more", lhs=shifted_heads(eps_inv * t[p, a, b]) - J[i, j] * eps_inv * tau[a, b],
+    id="one_more", lhs=heads(eps_inv * t[p, a, b]) - J[i, j] * eps_inv * tau[a, b],
     rhs=W_r[i, j, a, b], by=(unweighted, eps_reciprocal, positive_eps),
-    because="A head J of transport -tau/eps takes it away whatever J is.",
+    because="A head J of transport -tau/eps takes J (x) tau away whatever J is.",
 )

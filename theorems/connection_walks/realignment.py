@@ -7,7 +7,7 @@ from itertools import product
 from flint import fmpq
 from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum, latex
 
-from theorems.constructions import invertible
+from theorems.constructions import invertible, times
 from theorems.exact import Draw, Rejected, SmallIntegers
 from theorems.statement import Assumption, array, symbols_of
 
@@ -23,11 +23,16 @@ def independent(matrices: IndexedBase, inverse: IndexedBase) -> Assumption:
         places = list(product(*(range(1, size + 1) for size in shape)))
         if count > len(places):
             raise Rejected(f"{count} matrices with {len(places)} entries are never independent")
-        square, inverted = invertible(draw, len(places))
-        for position, place in enumerate(places):
-            for head in range(count):
-                draw.put(matrices, (head + 1, *place), square[head][position])
-                draw.put(inverse, (*place, head + 1), inverted[position][head])
+        square, inverted = invertible(draw, count)
+        spare = type(draw.source) is SmallIntegers
+        rest = [[draw.source.fresh(None) for _ in places[count:]] for _ in square]
+        dual = [[draw.source.fresh(None) if spare else 0 for _ in square] for _ in places[count:]]
+        paired = [[int(r == c) - sum(x * y[c] for x, y in zip(rest[r], dual, strict=True))
+                   for c in range(count)] for r in range(count)]  # fmt: skip
+        columns = times(inverted, paired) + dual
+        for head, (position, place) in product(range(count), enumerate(places)):
+            draw.put(matrices, (head + 1, *place), (square[head] + rest[head])[position])
+            draw.put(inverse, (*place, head + 1), columns[position][head])
 
     rule = (Sum(matrices[h, a, b] * inverse[a, b, k], (a, 1, rows), (b, 1, columns)),
             KroneckerDelta(h, k))  # fmt: skip
@@ -159,7 +164,7 @@ def annihilates(Y: IndexedBase, W: IndexedBase, excluded: Assumption) -> Assumpt
 
 
 def supported(V: IndexedBase, E: IndexedBase) -> Assumption:
-    """E_ij V_ij = V_ij: blocks off the mask E vanish; instances have E_ij in {0, 1}."""
+    """E_ij V_ij = V_ij: where E_ij is 0 or 1, blocks off the mask E vanish."""
 
     def impose(draw: Draw) -> None:
         for cell in draw.cells(E):
@@ -170,5 +175,5 @@ def supported(V: IndexedBase, E: IndexedBase) -> Assumption:
                     draw.put(V, (*cell, *place), fmpq(0))
 
     rule = (E[i, j] * V[i, j, a, b], V[i, j, a, b])
-    text = f"${V}$ vanishes off the mask ${E}$"
+    text = f"${E}_{{ij}} {V}_{{ij}} = {V}_{{ij}}$"
     return Assumption(f"{V} supported on {E}", text, (rule,), impose)

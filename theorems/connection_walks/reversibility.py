@@ -5,7 +5,7 @@ kolmogorov        reversible iff P_ij P_jk P_ki = P_ik P_kj P_ji iff B_ij + B_jk
 potential         iff B_ij = u_i - u_j, then u_i = (1/n) sum_j B_ij up to a constant
 law               pi_i = Z_i e^{-2 u_i} is then in detailed balance
 only_law          and no other measure is stationary, up to scale
-row_and_column    row terms leave P unchanged; column terms change u by -c/2
+row_and_column    row terms leave P unchanged; column terms change u, and no cycle sum
 tokens            S_ij = x_i^T M x_j + r_i + c_j: the cycle sum is K(x_j - x_i, x_k - x_i)
 lines             collinear tokens, and two, are reversible for every M
 all_tokens        all configurations are reversible iff M = M^T
@@ -22,7 +22,7 @@ from dataclasses import replace
 from flint import fmpq
 from sympy import Expr, IndexedBase, Integer, Rational, Sum
 
-from theorems.assumptions import exponential, signed
+from theorems.assumptions import exponential, signed, sums_to_one
 from theorems.connection_walks import causal_walks as causal
 from theorems.connection_walks import stationarity as on
 from theorems.connection_walks import token_logits as on_tokens
@@ -148,11 +148,8 @@ no_energy = Step(
     because="If pi and h pi are stationary, the three terms of the square give 1 - 2 + 1 = 0.",
 )
 
-Er, Zr, Pr, Sr, g, x_r = (
-    array("E'", n, n), array("Z'", n), array("P'", n, n), array("S'", n, n), array("g", n),
-    array("r", n),
-)  # fmt: skip
-col = array("c", n)
+Er, Pr, Sr, Br = (array(name, n, n) for name in ("E'", "P'", "S'", "B'"))
+Zr, g, x_r, col = (array(name, n) for name in ("Z'", "g", "r", "c"))
 out, back = array("P_1", n, m), array("P_2", m, n)
 row_factor = Definition(Er[i, j], g[i] * E[i, j])
 row_total = Definition(Zr[i], Sum(Er[i, j], (j, 1, n)))
@@ -172,10 +169,16 @@ same_softmax = Iff(
     because="So it cancels in the softmax.",
 )
 with_terms = Definition(Sr[i, j], S[i, j] + x_r[i] + col[j])
+tilted = Definition(Br[i, j], half * (Sr[i, j] - Sr[j, i]))
 column_terms = Step(
-    id="column_terms", lhs=half * (Sr[i, j] - Sr[j, i]) - half * (x_r[i] - col[i]),
-    rhs=half * (S[i, j] - S[j, i]) - half * (x_r[j] - col[j]), by=(with_terms,),
-    because="Terms r_i + c_j add (r - c)/2 to the potential; only c matters, since r cancels.",
+    id="column_terms", lhs=Sum(Br[i, j], (j, 1, n)), by=(tilted, with_terms, antisymmetric),
+    rhs=Sum(B[i, j], (j, 1, n)) + half * n * (x_r[i] - col[i])
+    - half * Sum(x_r[j] - col[j], (j, 1, n)),
+    because="Terms r_i + c_j add (r_i - c_i)/2 to the row mean of B, and a constant.",
+)
+same_cycles = Step(
+    id="same_cycles", lhs=cycle(Br), rhs=cycle(B), by=(tilted, with_terms, antisymmetric),
+    because="Around a triangle these differences of a potential cancel.",
 )
 
 C4 = array("P_4", Integer(4), Integer(4))
@@ -210,9 +213,10 @@ THEOREM = Theorem(
         Clause("only_law", r"If $\pi > 0$ and $h_i \pi_i$ are stationary for a row-stochastic "
                r"$P > 0$, then $h$ is constant: there is no other law.", (no_energy, only_law)),
         Clause("row_and_column", r"With $E = \exp S$: a row term $r_i = \log g_i$ leaves "
-               r"$P = \mathrm{softmax}(S)$ unchanged; terms $r_i + c_j$ add $(r_i - c_i)/2$ to the "
-               r"potential, so column terms change $u$ by $-c/2$ and nothing else.",
-               (row_logarithm, row_terms, same_softmax, column_terms)),
+               r"$P = \mathrm{softmax}(S)$ unchanged; terms $r_i + c_j$ change $u_i = "
+               r"\frac{1}{n} \sum_j B_{ij}$ by $(r_i - c_i)/2$ up to a constant, and no cycle sum: "
+               r"column terms change $u$ by $-c/2$ up to a constant.",
+               (row_logarithm, row_terms, same_softmax, column_terms, same_cycles)),
         Clause("tokens", r"For $S_{ij} = x_i^\top M x_j + r_i + c_j$ and $K = (M - M^\top)/2$: "
                r"$B_{ij} + B_{jk} + B_{ki} = K(x_j - x_i, x_k - x_i)$; it vanishes on all "
                r"triangles iff $K$ vanishes on the span of the $x_j - x_o$; $\sum_j B_{ij} = "
@@ -221,11 +225,11 @@ THEOREM = Theorem(
                 on_tokens.token_potential)),
         Clause("lines", r"Collinear tokens have cycle sums $0$ for every $M$, two tokens for every "
                r"$S$.", (on_tokens.line, on_tokens.two_tokens)),
-        Clause("all_tokens", r"The tokens $0, e_a, e_b$ have cycle sum $K_{ab}$: for $n \ge 3$ and "
-               r"$d \ge 2$, all configurations have cycle sums $0$ iff $M = M^\top$.",
+        Clause("all_tokens", r"The tokens $0, e_k, e_l$ have cycle sum $K(e_k, e_l) = "
+               r"K_{kl}$: for $n \ge 3$ and $d \ge 2$, all configurations have cycle sums $0$ iff $M = M^\top$.",
                (on_tokens.probe, on_tokens.no_skew_part)),
-        Clause("dimension", r"Let $N L + C L' = I$ with $L N = I_v$, $L' C = I_w$, so $d = v + w$. "
-               r"If $N^\top K N = 0$ on the span of the $v$ columns of $N$, then "
+        Clause("dimension", r"Let $N L + C L' = I$ with $L N = I_v$, $L' C = I_w$, $1 \le v < d$, "
+               r"so $d = v + w$. If $N^\top K N = 0$ on the span of the $v$ columns of $N$, then "
                r"$K = (C L')^\top K + (N L)^\top K C L'$ has rank at most $2 w = 2 (d - v)$, rank "
                r"being the least inner width: an affine hull of dimension $v > d - "
                r"\mathrm{rank}(K)/2$ is never totally isotropic.",
@@ -234,16 +238,17 @@ THEOREM = Theorem(
                r"agree; without full support they may differ though all triangles agree.",
                (balanced_cycle, cancel_four, cycle_of_four)),
         Clause("closed_sets", r"For a stationary $\pi \ge 0$ of a row-stochastic $P \ge 0$ and a "
-               r"closed set: $\pi_i P_{ij} = 0$ for every edge into it from outside. In a causal "
-               r"walk $\{1, \dots, j\}$ is closed, so an edge $i \to j$ with $i > j$ excludes "
-               r"$\pi > 0$.",
+               r"closed set: $\pi_i P_{ij} = 0$ for every edge into it from outside. If $\{1, "
+               r"\dots, j\}$ is closed, as in a causal walk, an edge $i \to j$ with $i > j$ "
+               r"excludes $\pi > 0$.",
                (causal.inside, causal.outside, causal.no_entry, causal.no_edge)),
-        Clause("absorbing_laws", r"In a causal walk a stationary $\pi$ that vanishes after $k$ has "
-               r"$\pi_k (1 - P_{kk}) = 0$. For a row-stochastic $P \ge 0$: $P_{kk} = 1$ iff row "
-               r"$k$ is $e_k^\top$ iff $\delta_k$ is stationary. So $\delta_1$ is the only "
+        Clause("absorbing_laws", r"For a stationary $\pi \ge 0$ of a causal row-stochastic $P \ge "
+               r"0$: $\pi_k (1 - P_{kk}) = 0$ for every $k$; and $P_{kk} = 1$, as for $k = 1$, iff "
+               r"row $k$ is $e_k^\top$ iff $\delta_k$ is stationary. So $\delta_1$ is the only "
                r"stationary law iff $P_{ii} < 1$ for all $i \ge 2$; at an absorbing state detailed "
                r"balance holds vacuously.",
-               (causal.last, causal.stays, causal.own_law, causal.vacuous, causal.mass_at_one)),
+               (causal.no_descent, causal.may_leave, causal.from_k, causal.at_rest, causal.stays,
+                causal.own_law, causal.vacuous, causal.mass_at_one)),
     ),
     mutants=(
         Mutant("only_symmetric_logits", replace(cycles_of_B, right=(S[i, j], S[j, i])),
@@ -266,7 +271,7 @@ THEOREM = Theorem(
             id="balanced_cycle", because="claimed",
             lhs=out[i, a] * back[a, j] * out[j, b] * back[b, i],
             rhs=out[i, b] * back[b, j] * out[j, a] * back[a, i],
-            by=(signed(out, ">=0"), signed(back, ">=0"))),
+            by=(signed(out, ">=0"), signed(back, ">=0"), sums_to_one(out), sums_to_one(back))),
             "a walk without triangles, between two sets of tokens, is reversible"),
         Mutant("nonnegative_law", cancel, "pi >= 0 suffices",
                drop=(positive_pi,), add=(causal.nonnegative_pi,)),
@@ -279,7 +284,7 @@ THEOREM = Theorem(
         Mutant("column_terms_invisible", row_terms, "a column term leaves P unchanged",
                redefine=(Definition(Er[i, j], E[i, j] * g[j]),)),
         Mutant("rank_at_most_w", replace(
-            on_tokens.split, right=(on_tokens.K[a, b], Sum(on_tokens.into_C, (e, 1, d)))),
+            on_tokens.split, right=(on_tokens.K[a, b], on_tokens.into_C)),
             "K = (C L')^T K, of rank at most d - v"),
         Mutant("zeros_allowed", from_one_token, "P_oi / P_io without full support",
                drop=(positive_P,), add=(causal.nonnegative_P,)),

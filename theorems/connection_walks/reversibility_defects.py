@@ -2,7 +2,8 @@
 
 time_reversal       P*_ij = pi_j P_ji / pi_i is a walk with the law pi, P* = P iff reversible
 reversibilisations  (P + P*)/2 and P P* are reversible; the first has the quadratic form of P, not
-                    its bilinear form, the second may be reducible; Chung's directed Laplacian
+                    its bilinear form; the second may be reducible
+chung               Chung's directed Laplacian is I - (P + P*)/2 up to conjugation
 adjoint             W* has blocks (pi_j / pi_i) P_ji G_i^{-1} T_ji^T G_j; (W + W*)/2
 stochasticity       |rho - 1| / (rho + 1) is at most 1, and 0 iff rho = 1
 flow                (1/2) sum |pi_i P_ij - pi_j P_ji| is at most 1, and 0 iff P is reversible
@@ -20,7 +21,7 @@ from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Rational, Sum, lat
 from theorems.assumptions import signed
 from theorems.connection_walks import defect_bounds as edges
 from theorems.connection_walks import time_reversal as on
-from theorems.connection_walks.stationarity import stationary
+from theorems.connection_walks.stationarity import laws_of_classes, stationary
 from theorems.exact import Draw, Generators
 from theorems.rules import Vanishing
 from theorems.statement import (
@@ -103,28 +104,9 @@ edge_zero = Vanishing(
     by=(absolute(size, skew),), because="that is, iff F_ij = F_ji.",
 )
 w, laws, mixed = array("w", C), array("pi^c", C, n), array("mu", n)
-
-
-def laws_of_classes() -> Assumption:
-    """Each pi^c is stationary for P."""
-    one = stationary(Q, pi)
-
-    def impose(draw: Draw) -> None:
-        if one.impose:
-            one.impose(draw)
-        for place in draw.cells(w):
-            factor = draw.source.fresh(">=0")
-            for state in draw.cells(pi):
-                draw.put(laws, (*place, *state), factor * draw.get(str(pi), state))
-
-    rule = (Sum(laws[c, i] * Q[i, j], (i, 1, n)), laws[c, j])
-    text = "every $\\pi^c$ is stationary for $P$"
-    return Assumption("pi^c are stationary for P", text, (rule,), impose)
-
-
 average = Step(
     id="average", lhs=Sum(mixed[i] * Q[i, j], (i, 1, n)), rhs=mixed[j],
-    by=(Definition(mixed[i], Sum(w[c] * laws[c, i], (c, 1, C))), laws_of_classes()),
+    by=(Definition(mixed[i], Sum(w[c] * laws[c, i], (c, 1, C))), laws_of_classes(Q, pi, laws)),
     because="A mean of the laws of the closed classes is stationary.",
 )
 
@@ -145,8 +127,9 @@ THEOREM = Theorem(
     id="CW9",
     title="What to measure when a walk is not reversible",
     clauses=(
-        Clause("time_reversal", r"An irreducible row-stochastic $P$ has one stationary law, and "
-               r"it is positive. For $\pi > 0$ stationary for a row-stochastic $P \ge 0$: "
+        Clause("time_reversal", r"Cited, from Perron and Frobenius: an irreducible "
+               r"row-stochastic $P \ge 0$ has one stationary law, and it is positive. Derived: for "
+               r"$\pi > 0$ stationary for a row-stochastic $P \ge 0$: "
                r"$P^*_{ij} = \pi_j P_{ji} / \pi_i$ is a walk matrix with rows of sum 1 and the "
                r"law $\pi$, $P^{**} = P$, and $P^* = P$ iff $P$ is in detailed balance with "
                r"$\pi$.",
@@ -154,7 +137,7 @@ THEOREM = Theorem(
                 on.reversed_twice, on.same_walk)),
         Clause("reversibilisations", r"For $\pi > 0$ stationary for a row-stochastic $P$: $A = "
                r"(P + P^*)/2$ is in detailed balance with $\pi$, is stationary for it and has "
-               r"the quadratic form of $P$, which is the Dirichlet form $\sum_i \pi_i x_i^2 - "
+               r"the quadratic form of $P$, hence its Dirichlet form $\sum_i \pi_i x_i^2 - "
                r"\langle x, P x \rangle = \frac{1}{2} \sum_{ij} \pi_i P_{ij} (x_i - x_j)^2$, but "
                r"not its bilinear form; $P P^*$ is in detailed balance with $\pi$ and may be "
                r"reducible though $P$ is not.",
@@ -181,17 +164,20 @@ THEOREM = Theorem(
                (edges.cauchy, edges.triangle, edges.unit_norm, edges.what_is_left, edges.to_one,
                 edges.ratio_zero)),
         Clause("metric", r"For a row-stochastic $P \ge 0$ and $D_{ij} = |B^\top B - I| / "
-               r"(|B^\top B| + \sqrt{d})$, a ratio as above with $B = F_i T_{ij} F_j^{-1}$, "
-               r"$F_i$ invertible: $\frac{1}{n} \sum_{ij} P_{ij} D_{ij} \le 1$, and it is $0$ "
+               r"(|B^\top B| + \sqrt{d})$, the ratio above of $X = B^\top B$ and $J = I$ with $B = "
+               r"F_i T_{ij} F_j^{-1}$, $F_i$ invertible and $G_i = F_i^\top F_i$: "
+               r"$\frac{1}{n} \sum_{ij} P_{ij} D_{ij} \le 1$, and it is $0$ "
                r"iff $T_{ij}^\top G_i T_{ij} = G_j$ on all edges.",
-               (edges.metric_bounded, edges.metric_zero, edges.isometric)),
-        Clause("inverse", r"For a row-stochastic $P \ge 0$, $s_{ij} \in \{0, 1\}$ telling "
-               r"whether $P_{ji} > 0$, $D_{ij}$ the ratio of $M = F_i T_{ij} T_{ji} F_i^{-1}$, "
-               r"$F_i$ invertible, and $D'_{ij} = s_{ij} D_{ij} + 1 - s_{ij}$: $\frac{1}{n} "
+               (edges.metric_bounded, edges.metric_zero, edges.isometric, edges.not_isometric)),
+        Clause("inverse", r"For a row-stochastic $P \ge 0$, $s_{ij} \in \{0, 1\}$ with $P_{ji} = "
+               r"s_{ij} v_{ij}$, $v_{ij} > 0$, so that $s_{ij} = 0$ iff $P_{ji} = 0$, $D_{ij}$ the "
+               r"ratio above of $X = F_i T_{ij} T_{ji} F_i^{-1}$ and $J = I$, $F_i$ invertible, and "
+               r"$D'_{ij} = s_{ij} D_{ij} + 1 - s_{ij}$: $\frac{1}{n} "
                r"\sum_{ij} P_{ij} D'_{ij} \le 1$, and it is $0$ iff every edge is two-way and "
                r"$T_{ij} T_{ji} = I$.",
-               (edges.two_way_sign, edges.one_way_sign, edges.inverse_bounded, edges.inverse_zero,
-                edges.no_one_way, edges.no_two_way_gap, edges.inverses)),
+               (edges.two_way_edge, edges.two_way_sign, edges.one_way_sign, edges.inverse_bounded,
+                edges.inverse_zero, edges.no_one_way, edges.no_two_way_gap, edges.inverses,
+                edges.not_inverses)),
         Clause("operator", r"For $\pi_i = t_i^2$, $t > 0$, and invertible $F_i$, let $A_{ij} = "
                r"t_i F_i P_{ij} T_{ij} F_j^{-1} / t_j$, whose Frobenius norm is the norm of $W$: "
                r"$W^*$ goes to $A^\top$, $|A - A^\top|^2 \le 4 |A|^2$, and $A = A^\top$ iff $W = "
@@ -207,7 +193,8 @@ THEOREM = Theorem(
                drop=(on.positive_pi,), add=(nonnegative_pi, nonnegative_Q)),
         Mutant("transpose_is_reversal", on.reversed_rows, "P* = P^T",
                redefine=(Definition(on.Pr[i, j], Q[j, i]),)),
-        Mutant("untransposed_blocks", on.adjoint, "$W^*_{ij} = (\\pi_j / \\pi_i) P_{ji} G_i^{-1} T_{ji} G_j$",
+        Mutant("untransposed_blocks", on.adjoint,
+               "$W^*_{ij} = (\\pi_j / \\pi_i) P_{ji} G_i^{-1} T_{ji} G_j$",
                redefine=(on.starred(on.r[i] * pi[j], on.T[j, i, p, q]),)),
         Mutant("adjoint_without_law", on.adjoint, "$W^*_{ij} = P_{ji} G_i^{-1} T_{ji}^\\top G_j$",
                redefine=(on.starred(Integer(1), on.T[j, i, q, p]),)),

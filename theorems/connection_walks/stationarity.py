@@ -49,15 +49,30 @@ def two_laws(P: IndexedBase, pi: IndexedBase, h: IndexedBase) -> Assumption:
     first = stationary(P, pi)
 
     def impose(draw: Draw) -> None:
-        if first.impose:
-            first.impose(draw)
-        value = draw.source.fresh(None)
-        for cell in draw.cells(h):
-            draw.put(h, cell, value)
+        size = _two_classes(draw, P, pi)
+        factors = [draw.source.fresh(None) for _ in range(2)]
+        for (state,) in draw.cells(h):
+            draw.put(h, (state,), factors[state > size])
 
     rule = (Sum(pi[i] * h[i] * P[i, j], (i, 1, pi.shape[0])), pi[j] * h[j])
     text = f"{first.text}, and so is ${h}_i {latex(pi.label)}_i$"
     return Assumption(f"{pi}, {h} {pi} are stationary for {P}", text, (rule, *first.rules), impose)
+
+
+def laws_of_classes(P: IndexedBase, pi: IndexedBase, laws: IndexedBase) -> Assumption:
+    """Every row of laws is stationary for P; instances weight the two parts of pi."""
+
+    def impose(draw: Draw) -> None:
+        size = _two_classes(draw, P, pi)
+        for (law,) in draw.cells(laws, 1):
+            factors = [draw.source.fresh(">=0") for _ in range(2)]
+            for (state,) in draw.cells(pi):
+                mass = factors[state > size] * draw.get(str(pi), (state,))
+                draw.put(laws, (law, state), mass)
+
+    rule = (Sum(laws[k, i] * P[i, j], (i, 1, pi.shape[0])), laws[k, j])
+    text = f"every ${latex(laws.label)}$ is stationary for ${P}$"
+    return Assumption(f"{laws} are stationary for {P}", text, (rule,), impose)
 
 
 def indicator(s: IndexedBase) -> Assumption:
@@ -79,12 +94,9 @@ def closed_set(P: IndexedBase, pi: IndexedBase, s: IndexedBase) -> Assumption:
         size = _toss(draw, range(1, n + 1))
         for row in range(1, n + 1):
             draw.put(s, (row,), int(row <= size))
-        inside = _circulation(draw, size, ">=0")
-        outside = _circulation(draw, n - size, ">=0")
         if _toss(draw, (False, True)):
-            flows = [row + [0] * (n - size) for row in inside]
-            return _law_and_rows(draw, P, pi, flows + [[0] * size + row for row in outside])
-        _law_and_rows(draw, P, pi, inside)
+            return _apart(draw, P, pi, size)
+        _law_and_rows(draw, P, pi, _circulation(draw, size, ">=0"))
         for row in range(size + 1, n + 1):
             _row(draw, P, row, [draw.source.fresh(">=0") for _ in range(n)])
             draw.put(pi, (row,), 0)
@@ -98,32 +110,32 @@ def closed_set(P: IndexedBase, pi: IndexedBase, s: IndexedBase) -> Assumption:
     return Assumption(f"{s} is closed under {P}", text, rules, impose)
 
 
-def last_state(P: IndexedBase, pi: IndexedBase, e: IndexedBase, later: IndexedBase) -> Assumption:
-    """pi P = pi vanishes after the state with indicator e, which no earlier state sees."""
+def causal_order(P: IndexedBase, pi: IndexedBase, before: IndexedBase) -> Assumption:
+    """Causal row-stochastic P >= 0, pi P = pi >= 0; before_ki is 1 for i < k and 0 elsewhere."""
 
     def impose(draw: Draw) -> None:
-        (n,) = draw.shape(e)
-        last = _toss(draw, range(1, n + 1))
+        (n,) = draw.shape(pi)
         for row in range(1, n + 1):
-            draw.put(e, (row,), int(row == last))
-            draw.put(later, (row,), int(row > last))
-            stays = row == 1 or _toss(draw, (row == last, True, False))
+            stays = row == 1 or _toss(draw, (row == 2, True, False))
             weights: list[Value] = [0] * (row - 1) + [1]
             if not stays:
                 weights = [draw.source.fresh(">=0") for _ in range(row)]
             _row(draw, P, row, weights)
-            for column in range(row + 1, n + 1):
-                draw.put(P, (row, column), 0)
-            draw.put(pi, (row,), draw.source.fresh(">=0") if stays and row <= last else 0)
+            for column in range(1, n + 1):
+                draw.put(before, (row, column), int(column < row))
+                if column > row:
+                    draw.put(P, (row, column), 0)
+            draw.put(pi, (row,), draw.source.fresh(">=0") if stays else 0)
 
-    flow = Sum(pi[i] * P[i, j], (i, 1, pi.shape[0]))
-    rules = (
-        (pi[i] * later[i], Integer(0)), (flow, pi[j]),
-        (e[i] * P[i, j] * e[j], P[i, j] * e[j] - later[i] * P[i, j] * e[j]),
-    )  # fmt: skip
-    text = (f"${latex(pi.label)}$ is stationary for the causal ${P}$ and vanishes after the state "
-            f"with indicator ${e}$")  # fmt: skip
-    return Assumption(f"{pi} ends at {e}", text, rules, impose)
+    rules = [
+        (before[k, i] ** 2, before[k, i]), (before[k, k], Integer(0)),
+        (before[k, i] * P[i, j] * before[k, j], before[k, i] * P[i, j]),
+        (before[k, j] * P[k, j], P[k, j] - KroneckerDelta(k, j) * P[k, j]),
+    ]  # fmt: skip
+    text = (f"${latex(pi.label)} \\ge 0$ is stationary for the causal row-stochastic ${P} \\ge "
+            f"0$, and ${before}_{{ki}}$ is 1 for $i < k$ and 0 elsewhere")  # fmt: skip
+    rules, signs = tuple(rules + _stationary(P, pi)), ((P, ">=0"), (pi, ">=0"))
+    return Assumption(f"{P} is causal with the law {pi}", text, rules, impose, signs)
 
 
 def absorbing(P: IndexedBase, e: IndexedBase) -> Assumption:
@@ -205,6 +217,24 @@ def _circulation(draw: Draw, size: int, sign: str | None) -> Rows:
     for row in range(size):
         flows[row][(row + 1) % size] += around
     return flows
+
+
+def _two_classes(draw: Draw, P: IndexedBase, pi: IndexedBase) -> int:
+    """P with the law pi and the closed sets {1, ..., size} and the rest, which P > 0 leaves empty;
+    returns size."""
+    (n,) = draw.shape(pi)
+    size = n if draw.signs.get(str(P)) == ">0" else _toss(draw, range(1, n + 1))
+    _apart(draw, P, pi, size)
+    return size
+
+
+def _apart(draw: Draw, P: IndexedBase, pi: IndexedBase, size: int) -> None:
+    """P with the law pi and no edge between {1, ..., size} and the rest."""
+    (n,) = draw.shape(pi)
+    sign = draw.signs.get(str(P))
+    first, second = (_circulation(draw, states, sign) for states in (size, n - size))
+    flows = [row + [0] * (n - size) for row in first]
+    _law_and_rows(draw, P, pi, flows + [[0] * size + row for row in second])
 
 
 def _law_and_rows(draw: Draw, P: IndexedBase, pi: IndexedBase, flows: Rows) -> None:

@@ -66,12 +66,9 @@ two_tokens = Step(
     because="Three of two tokens repeat one, and then the cycle sum is B_ij + B_ji + B_jj = 0.",
 )
 probe = Step(
-    id="probe", by=(skew,), rhs=K[k, l],
-    lhs=half * Sum((KroneckerDelta(a, k) * KroneckerDelta(b, l)
-                    - KroneckerDelta(a, l) * KroneckerDelta(b, k)) * M[a, b],
-                   (a, 1, d), (b, 1, d)),
-    because="The tokens 0, e_k, e_l, for which B vanishes on the edges at 0, read K_kl.",
-)  # fmt: skip
+    id="probe", lhs=form(KroneckerDelta(a, k), KroneckerDelta(b, l)), rhs=K[k, l],
+    because="For the tokens 0, e_k, e_l the cycle sum K(x_j - x_i, x_k - x_i) is K(e_k, e_l).",
+)
 no_skew_part = Iff(
     id="no_skew_part", left=(K[a, b], Integer(0)), right=(M[a, b], M[b, a]), factor=half,
     by=(skew,), because="K = 0 iff M = M^T.",
@@ -79,19 +76,19 @@ no_skew_part = Iff(
 
 N, C, L, L2 = array("N", d, v), array("C", d, w), array("L", v, d), array("L'", w, d)
 basis, vanishes = spanning(N, C, L, L2), isotropic(N, K)
-into_C = Sum(C[e, g] * L2[g, a], (g, 1, w)) * K[e, b]
-into_N = Sum(L[k, a] * N[e, k] * K[e, f] * C[f, g] * L2[g, b],
-             (k, 1, v), (e, 1, d), (f, 1, d), (g, 1, w))  # fmt: skip
-on_V = Sum(L[k, a] * N[e, k] * K[e, f] * N[f, l] * L[l, b],
-           (k, 1, v), (l, 1, v), (e, 1, d), (f, 1, d))  # fmt: skip
+F, G = array("F", d, d), array("G", d, d)
+onto = (Definition(F[a, b], Sum(N[a, k] * L[k, b], (k, 1, v))),
+        Definition(G[a, b], Sum(C[a, g] * L2[g, b], (g, 1, w))))  # fmt: skip
+into_C = Sum(G[e, a] * K[e, b], (e, 1, d))
+into_N = Sum(F[e, a] * K[e, f] * G[f, b], (e, 1, d), (f, 1, d))
+on_V = Sum(F[e, a] * K[e, f] * F[f, b], (e, 1, d), (f, 1, d))
 split = Iff(
-    id="split", left=(on_V, Integer(0)), right=(K[a, b], Sum(into_C, (e, 1, d)) + into_N),
-    by=(basis,),
-    because="With I = N L + C L': K = (C L')^T K + (N L)^T K C L' + (N L)^T K N L, and the first "
-    "two are products of inner width w.",
+    id="split", left=(on_V, Integer(0)), right=(K[a, b], into_C + into_N), by=(*onto, basis),
+    because="With I = F + G, F = N L and G = C L': K = G^T K + F^T K G + F^T K F, and the "
+    "first two are products of inner width w.",
 )
 isotropic_part = Step(
-    id="isotropic_part", lhs=on_V, rhs=Integer(0), by=(vanishes,),
+    id="isotropic_part", lhs=on_V, rhs=Integer(0), by=(onto[0], vanishes),
     because="N^T K N = 0 on a totally isotropic space.",
 )
 traces = Sum(L[k, a] * N[a, k], (k, 1, v), (a, 1, d)) + Sum(
