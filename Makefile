@@ -25,7 +25,7 @@ verify: $(STAMP)
 	$(BIN)/attention-geometry verify --report $(REPORT)
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -145,22 +145,34 @@ EVIDENCE = {
         without=("CW2.three_heads",),
     ),
     "attention-geometry/laplacian-conditions": Evidence(
-        ("CW5",),
+        ("CW5.reduction", "CW5.energy", "CW5.self_adjoint", "CW5.spectrum"),
         added=(r"the transports of an edge and of its reverse are inverse to each other",),
-        without=("CW5",),
+        without=("CW5.each_is_needed", "CW5:reversible_is_enough"),
     ),
-    "attention-geometry/role-of-reversibility": Evidence(("CW8", "CW9")),
+    "attention-geometry/role-of-reversibility": Evidence(
+        ("CW8.kolmogorov", "CW8.potential", "CW8.tokens", "CW8.closed_sets", "CW9.flow")
+    ),
     "attention-geometry/single-head-laplacian": Evidence(
-        ("CW6",), added=(r"the transport is an involution: $T^2 = I$",), without=("CW6",)
+        ("CW6.involution", "CW6.orthogonal", "CW6.self_adjoint"),
+        added=(r"the transport is an involution: $T^2 = I$",),
+        without=("CW6.examples", "CW6:isometric_is_enough"),
     ),
     "attention-geometry/multi-head-laplacian": Evidence(
-        ("CW7",), added=(r"all heads share one transport $O$ with $O^2 = I$",), without=("CW7",)
+        ("CW7.identity", "CW7.isometry", "CW7.any_gauge", "CW7.laplacian"),
+        added=(r"all heads share one transport $O$ with $O^2 = I$",),
+        without=("CW7:mixture_is_isometric", "CW7.contraction"),
     ),
     "attention-geometry/gauge": Evidence(
         ("CW3.same_operator", "CW3.what_changes", "CW3.what_stays", "CW3.node_gauge")
     ),
-    "attention-geometry/classical-operators": Evidence(("CW5", "CW10", "CW14")),
-    "attention-geometry/operator-tools": Evidence(("CW9", "CW12", "CW13")),
+    "attention-geometry/classical-operators": Evidence(
+        ("CW5.reduction", "CW10.fundamental_cycles", "CW10.spectrum", "CW14.affine_density",
+         "CW14.manifold")
+    ),
+    "attention-geometry/operator-tools": Evidence(
+        ("CW4.realignment", "CW9.stochasticity", "CW9.flow", "CW9.metric", "CW9.inverse",
+         "CW9.operator", "CW12.generator", "CW13.imaginary", "CW13.range", "CW13.defects")
+    ),
     "attention-geometry/depth-stability": Evidence(("EM.depth_stability",)),
     "attention-geometry/scaled-isometries": Evidence(("EM.isometry",)),
     "attention-geometry/scale": Evidence(("EM.scale",)),

@@ -135,6 +135,17 @@ def test_readme_names_only_make_targets_that_exist() -> None:
     assert {"verify", "test"} <= set(named) <= targets
 
 
+def test_the_example_of_the_readme_runs_and_says_what_it_says(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+    exec(compile(example, "README.md", "exec"), {})
+    printed = capsys.readouterr().out.splitlines()
+    assert "defect=0.25193" in printed[1]
+    assert printed[2] == "transient states"
+
+
 def test_no_tracked_file_names_a_folder_of_one_machine() -> None:
     files = tracked_files()
     assert ROOT / "pyproject.toml" in files

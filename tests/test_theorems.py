@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from numerics.properties import run_property
+from paper_checks.rates import measured_rates
 from theorems import catalogue
 from theorems.check import refute, verify
 from theorems.statement import Clause, Mutant, Theorem
@@ -35,13 +36,19 @@ def clause_of(theorem: Theorem, mutant: Mutant) -> str:
     return next(named, "no_clause")
 
 
-CLAUSES = [pytest.param(identifier, clause, id=f"{identifier}-{clause.name}-derivation")
+def of(identifier: str, *values: Any, name: str) -> Any:
+    """Arguments of a test that one test process runs with all others of its theorem."""
+    group = pytest.mark.xdist_group(identifier)
+    return pytest.param(identifier, *values, id=name, marks=group)
+
+
+CLAUSES = [of(identifier, clause, name=f"{identifier}-{clause.name}-derivation")
            for identifier, theorem in THEOREMS.items() for clause in theorem.clauses]  # fmt: skip
 MUTANTS = [
-    pytest.param(key, mutant, id=f"{key}-{clause_of(theorem, mutant)}-mutant-{mutant.id}")
+    of(key, mutant, name=f"{key}-{clause_of(theorem, mutant)}-mutant-{mutant.id}")
     for key, theorem in THEOREMS.items() for mutant in theorem.mutants
 ]  # fmt: skip
-each_theorem = pytest.mark.parametrize("identifier", THEOREMS)
+each_theorem = pytest.mark.parametrize("identifier", [of(name, name=name) for name in THEOREMS])
 
 
 @pytest.mark.parametrize(("identifier", "clause"), CLAUSES)
@@ -112,6 +119,9 @@ def test_property(identifier: str) -> None:
     assert result.ok, "\n".join(result.failures)
     clauses = {clause.name for clause in THEOREMS[identifier].clauses}
     assert set(result.clauses) <= clauses, f"{identifier} has no clause {result.clauses}"
+    rates, failures = measured_rates(module)
+    assert not failures, "\n".join(failures)
+    assert bool(rates) == hasattr(module, "rates")
 
 
 def test_planned_and_built_theorems_are_apart() -> None:

@@ -29,6 +29,7 @@ class PropertyModule(Protocol):
     """A module with the strategy of a theorem's inputs and its comparison at one input.
 
     CLAUSE, if there, names its clause; samples of a module of several name theirs as `clause`.
+    rates(), if there, gives the measured orders at which limits are approached (numerics.rates).
     """
 
     def samples(self) -> SearchStrategy[Any]: ...
