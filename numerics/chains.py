@@ -171,11 +171,11 @@ def stationary_distribution(P: Array) -> Array:
     return xp.astype(_law(P).value(), P.dtype)
 
 
-def _reversal(P: Array) -> Array:
-    """P*_ij = pi_j P_ji / pi_i in float64, of a checked P without transient states."""
+def _reversal(P: Array) -> Wide:
+    """P*_ij = pi_j P_ji / pi_i as wide numbers, of a checked P without transient states."""
     xp, law = array_api_compat.array_namespace(P), _law(P)
     backward = Wide.of(xp.permute_dims(P, (1, 0)))
-    return (law[None, :] * backward / law[:, None]).value()
+    return law[None, :] * backward / law[:, None]
 
 
 def _recurrent(P: Array) -> None:
@@ -190,7 +190,7 @@ def time_reversal(P: Array) -> Array:
     Raises ValueError for transient states (then no stationary pi > 0 exists). Source: CW9.
     """
     _recurrent(P)
-    return namespace(P=P).astype(_reversal(P), P.dtype)
+    return namespace(P=P).astype(_reversal(P).value(), P.dtype)
 
 
 def additive_reversibilisation(P: Array) -> Array:
@@ -199,7 +199,7 @@ def additive_reversibilisation(P: Array) -> Array:
     Raises like `time_reversal`. Source: CW9.
     """
     _recurrent(P)
-    return namespace(P=P).astype((float64(P) + _reversal(P)) / 2, P.dtype)
+    return namespace(P=P).astype((float64(P) + _reversal(P).value()) / 2, P.dtype)
 
 
 def multiplicative_reversibilisation(P: Array) -> Array:
@@ -208,4 +208,4 @@ def multiplicative_reversibilisation(P: Array) -> Array:
     Raises like `time_reversal`. Source: CW9.
     """
     _recurrent(P)
-    return namespace(P=P).astype(float64(P) @ _reversal(P), P.dtype)
+    return namespace(P=P).astype(float64(P) @ _reversal(P).value(), P.dtype)

@@ -1,10 +1,10 @@
 """How far the transports T of a walk (P, T) are from those of a connection Laplacian (CW9).
 
 Each defect is a float in [0, 1], computed in float64 and 0, up to rounding, exactly where the
-property holds. P (n, n), T (d, d) or (n, n, d, d) and read on edges only, G (d, d) or (n, d, d),
-I when absent. Frobenius norms do not change under B -> Q B R with Q, R orthogonal, so for
-G^(1/2) any E with E^T E = G will do: it is the Cholesky factor, applied by triangular systems
-whose relative error is about d cond(G)^(1/2) 2^-53.
+property holds. P (n, n), T (d, d) or (n, n, d, d), finite everywhere and read on edges only,
+G (d, d) or (n, d, d), I when absent. Frobenius norms do not change under B -> Q B R with Q, R
+orthogonal, so for G^(1/2) any E with E^T E = G will do: it is the Cholesky factor, applied by
+triangular systems whose relative error is about d cond(G)^(1/2) 2^-53.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from numerics.arrays import Array, finite, namespace, refuse, shape
 from numerics.chains import _reversal, _walk, transient_states
-from numerics.elimination import float64
+from numerics.elimination import Wide, float64
 from numerics.units import gamma, units
 
 
@@ -62,8 +62,8 @@ def metric_factors(G: Array) -> Array:
 def connection(P: Array, T: Array, G: Array | None = None) -> tuple[Array, Array, Array]:
     """Checked (P, T, E) in float64: T (n, n, d, d), zero off the edges, or (1, 1, d, d).
 
-    E (n, d, d) or (1, d, d) has E^T E = G. Raises ValueError unless P (n, n) is row-stochastic
-    and the shapes agree, TypeError for mixed kinds or dtypes.
+    E (n, d, d) or (1, d, d) has E^T E = G. Raises ValueError unless P (n, n) is row-stochastic,
+    the shapes agree and T is finite, off the edges too; TypeError for mixed kinds or dtypes.
     """
     xp = namespace(P=P, T=T, G=G)
     _walk(P)
@@ -102,21 +102,21 @@ def product(left: Array, right: Array) -> Array:
         return representable(left @ right)
 
 
-def representable(blocks: Array) -> Array:
-    """The blocks themselves; ValueError where a product of T and G left the range of its dtype."""
+def representable(blocks: Array, names: str = "T and G") -> Array:
+    """The blocks themselves; ValueError where a product of those names left its dtype's range."""
     xp = namespace(blocks=blocks)
     if not bool(xp.all(xp.isfinite(blocks))):
         raise ValueError(
-            f"T and G must be of sizes whose products {blocks.dtype} holds, got an overflow"
+            f"{names} must be of sizes whose products {blocks.dtype} holds, got an overflow"
         )
     return blocks
 
 
-def stored(blocks: Array, like: Array) -> Array:
+def stored(blocks: Array, like: Array, names: str = "T and G") -> Array:
     """The blocks in the dtype of like; ValueError where it does not hold them."""
     xp = namespace(blocks=blocks)
     with np.errstate(over="ignore"):
-        return representable(xp.astype(blocks, like.dtype))
+        return representable(xp.astype(blocks, like.dtype), names)
 
 
 def _norm(blocks: Array) -> Array:
@@ -131,11 +131,26 @@ def _gap(scaled: Array, inverse: Array) -> Array:
     return _norm(scaled - inverse[..., None, None] * eye) / (_norm(scaled) + inverse * d**0.5)
 
 
+def _split(blocks: Array) -> tuple[Array, Wide]:
+    """Each block over its largest entry, and that entry; a block 0 stays."""
+    xp = array_api_compat.array_namespace(blocks)
+    top = xp.max(xp.abs(blocks), axis=(-2, -1))
+    return blocks / xp.where(top > 0, top, xp.ones_like(top))[..., None, None], Wide.of(top)
+
+
 def _peak(blocks: Array) -> Array:
     """max(1, largest entry) of each block: dividing by it keeps every square in range."""
     xp = array_api_compat.array_namespace(blocks)
     top = xp.max(xp.abs(blocks), axis=(-2, -1))
     return xp.where(top > 1, top, xp.ones_like(top))
+
+
+def _at_most_1(defect: Array) -> float:
+    """Without what rounding adds above 1; a NaN is no defect and is not hidden."""
+    value = defect.item()
+    if not value >= 0:
+        raise ArithmeticError(f"a defect must lie in [0, 1], got {value}")
+    return 1.0 if value > 1 else value
 
 
 def metric_defect(P: Array, T: Array, G: Array | None = None) -> float:
@@ -150,7 +165,7 @@ def metric_defect(P: Array, T: Array, G: Array | None = None) -> float:
     peak = _peak(framed)
     unit = framed / peak[..., None, None]
     gap = _gap(_transposed(unit) @ unit, (1 / peak) * (1 / peak))
-    return min(1.0, xp.sum(weights * gap).item() / len(weights))
+    return _at_most_1(xp.sum(weights * gap) / len(weights))
 
 
 def inverse_symmetry_defect(P: Array, T: Array, G: Array | None = None) -> float:
@@ -169,7 +184,7 @@ def inverse_symmetry_defect(P: Array, T: Array, G: Array | None = None) -> float
     gap = _gap(framed / peak[..., None, None], 1 / peak)
     two_way = xp.permute_dims(weights, (1, 0)) > 0
     gap = xp.where(two_way, gap, xp.ones_like(weights))
-    return min(1.0, xp.sum(weights * gap).item() / len(weights))
+    return _at_most_1(xp.sum(weights * gap) / len(weights))
 
 
 def operator_defect(P: Array, T: Array, G: Array | None = None) -> float:
@@ -185,12 +200,12 @@ def operator_defect(P: Array, T: Array, G: Array | None = None) -> float:
         return 0.0
     if transient_states(P):
         return 1.0
+    # The size of a block is kept apart, as a wide number: a rare edge with a large T counts.
+    blocks, outer = _split(blocks)
+    framed, inner = _split(_over(product(factors[:, None], blocks), factors))
     # sqrt(pi_i / pi_j) P_ij = sqrt(P_ij P*_ji): no quotient of a large by a small weight.
-    backward = xp.permute_dims(_reversal(P), (1, 0))
-    shares = xp.sqrt(weights) * xp.sqrt(backward)
-    framed = _over(product(factors[:, None], blocks), factors)
-    framed = framed / xp.max(xp.abs(framed))
-    symmetrised = shares[:, :, None, None] * framed
+    sizes = (Wide.of(weights) * _reversal(P).turned()).sqrt() * outer * inner
+    symmetrised = sizes.relative()[:, :, None, None] * framed
     difference = symmetrised - _transposed(_swapped(symmetrised))
     size = xp.sqrt(xp.sum(symmetrised * symmetrised))
-    return min(1.0, (xp.sqrt(xp.sum(difference * difference)) / (2 * size)).item())
+    return _at_most_1(xp.sqrt(xp.sum(difference * difference)) / (2 * size))

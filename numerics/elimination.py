@@ -33,12 +33,19 @@ class Wide:
     """Nonnegative float64 numbers mantissa * 2^(256 exponent), exponents None where all are 0.
 
     Scaling by 2^256 is exact, so every operation has the relative error of float64 arithmetic
-    (2^-53 for each product, quotient or sum of two) whatever the size. ValueError for a negative
-    or infinite mantissa.
+    (2^-53 for each product, quotient or sum of two) whatever the size. Raises ValueError for a
+    mantissa that is negative, infinite or NaN.
     """
 
     mantissa: Array
     exponent: Array | None = None
+
+    def __post_init__(self) -> None:
+        m = self.mantissa
+        # A sum of a NumPy array is a scalar, and no array of its kind.
+        xp = np if isinstance(m, float) else array_api_compat.array_namespace(m)
+        if not (bool(xp.min(m) >= 0) and bool(xp.max(m) < float("inf"))):
+            raise ValueError(f"mantissa must be nonnegative and finite, got {m}")
 
     @classmethod
     def of(cls, array: Array) -> Wide:
@@ -92,6 +99,27 @@ class Wide:
         xp = array_api_compat.array_namespace(self.mantissa)
         top = xp.maximum(self._exponents(), other._exponents())
         return Wide(self._below(top) + other._below(top), top)._normal()
+
+    def sqrt(self) -> Wide:
+        """Square roots."""
+        xp, e = array_api_compat.array_namespace(self.mantissa), self.exponent
+        if e is None:
+            return Wide(xp.sqrt(self.mantissa))._normal()
+        half = xp.floor(e / 2)
+        odd = xp.where(e - 2 * half == 1, xp.ones_like(e) * _HIGH, xp.ones_like(e))
+        return Wide(xp.sqrt(self.mantissa) * odd, half)._normal()
+
+    def turned(self) -> Wide:
+        """The transpose of a matrix (n, m)."""
+        xp, e = array_api_compat.array_namespace(self.mantissa), self.exponent
+        exponent = None if e is None else xp.permute_dims(e, (1, 0))
+        return Wide(xp.permute_dims(self.mantissa, (1, 0)), exponent)
+
+    def relative(self) -> Array:
+        """The numbers over the largest of them, not 0, in float64; below 2^-256 they may be 0."""
+        xp = array_api_compat.array_namespace(self.mantissa)
+        below = self._below(xp.max(self._exponents()))
+        return below / xp.max(below)
 
     def sum(self) -> Wide:
         """Sum of all numbers."""

@@ -48,9 +48,9 @@ __all__ = [
 class HeadCount:
     """The least number of heads and its certificate: exactly one of the two matrices is there.
 
-    positive (n, m) > 0 lies in the column space C of R(W), so heads = max(rank, 1); or
-    annihilator (n, m) >= 0, not 0, is orthogonal to C, so C has no positive element and
-    heads = rank + 1. Raises ValueError where that does not fit. Source: CW4; Gordan 1873.
+    positive (n, m) > 0 lies in the column space C of R(W), so heads = rank >= 1; or annihilator
+    (n, m) >= 0, not 0, is orthogonal to C: C has no positive element and heads = rank + 1.
+    Raises ValueError where that does not fit. Source: CW4; Gordan 1873.
     """
 
     heads: int
@@ -61,28 +61,41 @@ class HeadCount:
     def __post_init__(self) -> None:
         if (self.positive is None) == (self.annihilator is None):
             raise ValueError("positive or annihilator must be given, and not both")
-        extra = 1 if self.positive is None else 0
+        name, extra = ("positive", 0) if self.annihilator is None else ("annihilator", 1)
+        if self.rank < 1 - extra:
+            raise ValueError(f"rank must be at least {1 - extra}, got {self.rank}")
         if self.heads != self.rank + extra:
             raise ValueError(f"heads must be {self.rank + extra}, got {self.heads}")
-        least = min(chain.from_iterable(self.positive or self.annihilator or ()))
-        if least < 0 or (self.positive is not None and least == 0):
+        _matrix(name, rows := self.positive or self.annihilator or ())
+        least = min(chain.from_iterable(rows))
+        if least < 0 or (not extra and least == 0):
             raise ValueError(f"the certificate must not have negative entries, got {least}")
+        if not any(map(any, rows)):
+            raise ValueError(f"{name} must not be 0, got only zeros")
+
+
+def _matrix(name: str, rows: Rows) -> None:
+    if len(widths := {len(row) for row in rows}) != 1 or widths == {0}:
+        lengths = sorted(widths)
+        raise ValueError(f"{name} must have rows of one positive length, got lengths {lengths}")
 
 
 @dataclass(frozen=True)
 class Head:
     """attention (n, m) positive with row sums 1, transport (d_out, d_in), both exact.
 
-    Raises ValueError for an attention that no softmax gives.
+    Raises ValueError for an attention that no softmax gives, and for what is no matrix.
     """
 
     attention: Rows
     transport: Rows
 
     def __post_init__(self) -> None:
+        _matrix("attention", self.attention)
         for row in self.attention:
             if min(row) <= 0 or sum(row) != 1:
                 raise ValueError(f"attention must have positive rows of sum 1, got {row}")
+        _matrix("transport", self.transport)
 
 
 class _Factors:

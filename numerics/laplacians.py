@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array_api_compat
+import numpy as np
 
 from numerics.arrays import Array, finite, namespace, nonnegative, positive, refuse, shape
 from numerics.chains import (
@@ -20,9 +21,10 @@ from numerics.defects import (
     metric_defect,
     operator_defect,
     product,
+    representable,
     stored,
 )
-from numerics.elimination import float64
+from numerics.elimination import Wide, float64
 from numerics.holonomy import mutually_inverse
 from numerics.reversibility import (
     Reversibility,
@@ -53,9 +55,9 @@ __all__ = [
 def connection_laplacian(w: Array, O: Array) -> Array:
     """I - D^-1 S, (n d, n d) token-major, S_ij = w_ij O_ij, D_i = sum_j w_ij.
 
-    w (n, n) symmetric nonnegative with positive row sums; O (d, d) or (n, n, d, d), read where
-    w > 0, O_ji = O_ij^-1 there, both up to rounding. That some metrics make the O_ij isometries
-    is not checked (`metric_defect`). Raises ValueError, TypeError by name. Source: CW5.
+    w (n, n) symmetric nonnegative with positive row sums; O (d, d) or (n, n, d, d), finite, read
+    where w > 0, O_ji = O_ij^-1 there, both up to rounding. That some metrics make the O_ij
+    isometries is not checked (`metric_defect`). Raises ValueError, TypeError by name. Source: CW5.
     """
     xp = namespace(w=w, O=O)
     sizes: dict[str, int] = {}
@@ -81,8 +83,9 @@ def connection_laplacian(w: Array, O: Array) -> Array:
 def dirichlet_energy(P: Array, T: Array, G: Array | None, pi: Array, u: Array) -> Array:
     """(1/2) sum_ij pi_i P_ij |u_i - T_ij u_j|^2 in the metric G_i, a scalar of the arrays' kind.
 
-    P (n, n) row-stochastic, T (d, d) or (n, n, d, d), G (d, d), (n, d, d) or None for I,
-    pi (n,) nonnegative, u (n, d). Raises ValueError, TypeError by name. Source: CW5.
+    P (n, n) row-stochastic, T (d, d) or (n, n, d, d), finite and read on edges only, G (d, d),
+    (n, d, d) or None for I, pi (n,) nonnegative, u (n, d). Raises ValueError by name, also where
+    the energy overflows, TypeError. Source: CW5.
     """
     xp = namespace(P=P, T=T, G=G, pi=pi, u=u)
     weights, blocks, factors = connection(P, T, G)
@@ -90,12 +93,17 @@ def dirichlet_energy(P: Array, T: Array, G: Array | None, pi: Array, u: Array) -
     shape({"n": len(weights), "d": blocks.shape[-1]}, "u", u, "n", "d")
     nonnegative(pi=pi)
     finite(u=u)
-    sections = float64(u)
-    moved = product(blocks, sections[None, :, :, None])[..., 0]
-    gaps = product(factors[:, None], (sections[:, None] - moved)[..., None])
-    squares = product(xp.permute_dims(gaps, (0, 1, 3, 2)), gaps)[..., 0, 0]
-    energy = xp.sum(float64(pi)[:, None] * weights * squares) / 2
-    return stored(xp.asarray(energy), P)
+    names, sections = "T, G, pi and u", float64(u)
+    read = ((weights > 0) & (pi > 0)[:, None])[:, :, None]
+    with np.errstate(over="ignore", invalid="ignore"):
+        moved = (blocks @ sections[None, :, :, None])[..., 0]
+        gaps = xp.where(read, sections[:, None] - moved, xp.zeros_like(sections)[None])
+        gaps = representable((factors[:, None] @ gaps[..., None])[..., 0], names)
+    # A square that overflows may stand under a weight that takes it back.
+    lengths, flow = Wide.of(xp.abs(gaps)), Wide.of(pi)[:, None] * Wide.of(weights)
+    total = (flow[:, :, None] * (lengths * lengths)).sum()[None]
+    energy = Wide(total.mantissa / 2, total.exponent).value()
+    return xp.reshape(stored(energy, P, names), ())
 
 
 def adjoint(P: Array, T: Array, G: Array | None = None, pi: Array | None = None) -> Array:
@@ -103,18 +111,20 @@ def adjoint(P: Array, T: Array, G: Array | None = None, pi: Array | None = None)
 
     The adjoint of W for sum_i pi_i u_i^T G_i v_i, pi (n,) > 0, by default the stationary law of
     P (n, n). T (d, d) or (n, n, d, d); G (d, d), (n, d, d) or None for I. Raises ValueError
-    where P is not row-stochastic, or has transient states and pi is not given. Source: CW9.
+    where P is not row-stochastic, or has transient states and pi is not given, or W* overflows.
+    Source: CW9.
     """
     xp = namespace(P=P, T=T, G=G, pi=pi)
     weights, blocks, factors = connection(P, T, G)
     if pi is None:
         _recurrent(P)
-        backward = _reversal(P)
+        backward = _reversal(P).value()
     else:
         shape({"n": len(weights)}, "pi", pi, "n")
         positive(pi=pi)
-        mass = float64(pi)
-        backward = xp.permute_dims(weights, (1, 0)) * mass[None, :] / mass[:, None]
+        mass = Wide.of(pi)
+        backward = Wide.of(xp.permute_dims(weights, (1, 0))) * mass[None, :] / mass[:, None]
+        backward = representable(backward.value(), "pi")
     lower = xp.permute_dims(factors, (0, 2, 1))
     lowered = product(product(lower, factors)[:, None], blocks)
     turned = xp.permute_dims(_over(_over(lowered, factors), lower), (1, 0, 3, 2))

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
+from math import frexp
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ class SchmidtValues:
     """Singular values of R(W), descending, the size that counts as zero, how many exceed it.
 
     rank is decided by `null` alone: exact entries have `operator_schmidt_rank`. Raises ValueError
-    for a negative null.
+    for a null that is negative or not finite.
     """
 
     values: Array
@@ -36,8 +37,8 @@ class SchmidtValues:
     rank: int
 
     def __post_init__(self) -> None:
-        if not self.null >= 0:
-            raise ValueError(f"null must be nonnegative, got {self.null}")
+        if not 0 <= self.null < float("inf"):
+            raise ValueError(f"null must be nonnegative and finite, got {self.null}")
 
 
 def _rational(entry: Any) -> fmpq:
@@ -134,13 +135,28 @@ def operator_schmidt_values(W: Array, n: int, m: int, storage: Any = None) -> Sc
     """Singular values of R(W) of a floating W (n d_out, m d_in), and the numeric rank.
 
     Zero is what does not exceed max(n m, d_out d_in) * 2 u * the largest value, u the unit
-    roundoff of the dtype in which W's entries were last stored: W's own, or `storage`. Raises
-    ValueError, TypeError by name. Source: CW4.
+    roundoff of the dtype in which W's entries were last stored: W's own, or `storage`. The rank
+    does not change with W's size. Raises ValueError by name, also where float64 does not hold the
+    largest value, TypeError. Source: CW4.
     """
     xp = namespace(W=W)
     aligned = realignment(W, n, m)
     finite(W=W)
-    values = xp.linalg.svdvals(xp.astype(aligned, xp.float64))
+    entries = xp.astype(aligned, xp.float64)
+    # Powers of two, which are exact: entries below 1, so that no value over- or underflows.
+    exponent = frexp(xp.max(xp.abs(entries)).item())[1]
+    half = exponent // 2
+    down, up = (2.0**-half, 2.0 ** (half - exponent)), (2.0**half, 2.0 ** (exponent - half))
+    scaled = xp.linalg.svdvals(entries * down[0] * down[1])
+    with np.errstate(over="ignore"):
+        values = scaled * up[0] * up[1]
+    if not bool(xp.all(xp.isfinite(values))):
+        raise ValueError(
+            "W must be of a size whose singular values float64 holds, got entries up to "
+            f"{xp.max(xp.abs(entries)).item():.3g}"
+        )
     u = units(W.dtype if storage is None else storage).store
-    null = max(aligned.shape) * 2 * u * xp.max(values).item()
-    return SchmidtValues(values, null, int(xp.sum(xp.astype(values > null, xp.int64)).item()))
+    factor = max(aligned.shape) * 2 * u
+    exceed = scaled > factor * xp.max(scaled).item()
+    count = int(xp.sum(xp.astype(exceed, xp.int64)).item())
+    return SchmidtValues(values, factor * xp.max(values).item(), count)

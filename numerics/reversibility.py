@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import array_api_compat
 
 from numerics.arrays import Array, finite, namespace, nonnegative, shape
 from numerics.chains import _law, _walk, is_irreducible, transient_states
 from numerics.elimination import Wide, float64
-from numerics.units import gamma
+from numerics.units import units
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ def reversibility_defect(P: Array) -> Reversibility:
     law = _law(P)
     flow = law.value()[:, None] * float64(P)
     gap = xp.sum(xp.abs(flow - xp.permute_dims(flow, (1, 0)))).item() / 2
-    return Reversibility(min(1.0, gap), reducible, (), "flow", _edge_asymmetry(P, law))
+    return Reversibility(min(gap, 1.0), reducible, (), "flow", _edge_asymmetry(P, law))
 
 
 def _edge_asymmetry(P: Array, law: Wide) -> float:
@@ -72,14 +71,11 @@ def _edge_asymmetry(P: Array, law: Wide) -> float:
     edge = P > 0
     flow = law[:, None] * Wide.of(xp.where(edge, P, xp.ones_like(P)))
 
-    def reverse(array: Any) -> Any:
-        return None if array is None else xp.permute_dims(array, (1, 0))
-
-    ratio = (Wide(reverse(flow.mantissa), reverse(flow.exponent)) / flow).value()
+    ratio = (flow.turned() / flow).value()
     ratio = xp.where(ratio < 1, ratio, xp.ones_like(ratio))
-    ratio = xp.minimum(ratio, reverse(ratio))
-    both = edge & reverse(edge)
-    each = xp.where(both, (1 - ratio) / (1 + ratio), xp.astype(edge | reverse(edge), ratio.dtype))
+    ratio = xp.minimum(ratio, xp.permute_dims(ratio, (1, 0)))
+    back = xp.permute_dims(edge, (1, 0))
+    each = xp.where(edge & back, (1 - ratio) / (1 + ratio), xp.astype(edge | back, ratio.dtype))
     return xp.max(xp.triu(each, k=1)).item()
 
 
@@ -88,9 +84,9 @@ def logit_gradient_defect(S: Array) -> float:
 
     S (n, n) finite logits, (grad u)_ij = u_i - u_j, J = I - 11^T/n. B - grad u = J B J is the
     antisymmetric part of J S J: hence the range, and 0 iff softmax(S) is reversible; invariant
-    under row and column terms. 0 where J S J = 0, that is, below the rounding error of its
-    computation (then B = grad u too), and for n <= 2. Raises ValueError, TypeError by name.
-    Source: CW8.
+    under row and column terms up to the rounding of S + r + c to its dtype. 0 where J S J = 0,
+    that is, within two roundings of each entry of S (then B = grad u too), and for n <= 2. Raises
+    ValueError, TypeError by name. Source: CW8.
     """
     xp = namespace(S=S)
     shape({}, "S", S, "n", "n")
@@ -101,12 +97,18 @@ def logit_gradient_defect(S: Array) -> float:
         return 0.0
     # A power of two: exact, and then no square over- or underflows.
     scores = scores * (2.0**-600 if peak > 2.0**300 else 2.0**600 if peak < 2.0**-300 else 1.0)
-    scores = scores - scores[:1]  # exact for equal rows, and any column term may go
-    rows, columns = xp.mean(scores, axis=1), xp.mean(scores, axis=0)
-    centred = scores - rows[:, None] - columns[None, :] + xp.mean(rows)
+    # Row and column terms go before any mean is rounded, exactly where there is nothing else.
+    # The order is the same for S^T.
+    corner, row, column = scores[:1, :1], scores[:1], scores[:, :1]
+    rest = (scores + corner) - (column + row)
+    known = xp.abs(scores) + xp.abs(corner) + xp.abs(column) + xp.abs(row)
+    rows, columns = xp.mean(rest, axis=1), xp.mean(rest, axis=0)
+    centred = rest - (rows[:, None] + columns[None, :]) + xp.mean(rest)
     size = xp.sqrt(xp.sum(centred * centred)).item()
-    # Four terms, each at most the largest entry, with at most 2 n + 8 roundings.
-    if size <= 4 * n * gamma(2 * n + 8, 2.0**-53) * xp.max(xp.abs(scores)).item():
+    # Two roundings of S's dtype in each entry, two of float64 here. J . J lengthens no error, and
+    # adds none of its own that counts: |rest| <= 4 max |centred|.
+    u = 2 * units(S.dtype, array_api_compat.device(S)).store + 2 * 2.0**-53
+    if size <= u * xp.sqrt(xp.sum(known * known)).item():
         return 0.0
     curl = (centred - xp.permute_dims(centred, (1, 0))) / 2
-    return min(1.0, xp.sqrt(xp.sum(curl * curl)).item() / size)
+    return min(xp.sqrt(xp.sum(curl * curl)).item() / size, 1.0)

@@ -27,6 +27,7 @@ I = np.eye(3)
 U = np.ones((2, 3))
 PI = np.full(2, 0.5)
 HUGE = np.full((2, 2, 1, 1), 1e200)
+TOP = np.eye(4) * 1e308
 F32 = np.float32
 HALF = Fraction(1, 2)
 
@@ -95,6 +96,7 @@ def transported(call: Callable[..., Any]) -> list[Row]:
         (lambda: call(P, WRONG), ValueError, r"T must have T_ij T_ji = I.*3 at \(0, 1\)"),
         (lambda: call(P, U), ValueError, r"T must have shape \(d, d\)"),
         (lambda: call(P, I * np.nan), ValueError, "T must be finite"),
+        (lambda: call(P, torch.eye(3)), TypeError, "T must be of the kind of P, ndarray, got Tens"),
     ]
 
 
@@ -137,6 +139,8 @@ BAD: dict[str, list[Row]] = {
     "elimination.Wide": [
         (lambda: Wide.of(-P), ValueError, "mantissa must be nonnegative"),
         (lambda: Wide.of(NAN), ValueError, "mantissa must be finite"),
+        (lambda: Wide(-1.0), ValueError, "mantissa must be nonnegative and finite, got -1.0"),
+        (lambda: Wide(P + np.inf), ValueError, r"mantissa must be nonnegative and finite.*inf inf"),
     ],
     "elimination.concatenate": [
         (lambda: elimination.concatenate([]), ValueError, "parts must hold at least one vector")
@@ -207,14 +211,18 @@ BAD: dict[str, list[Row]] = {
     "holonomy.SpanningTree": [
         (lambda: SpanningTree(0, (0, 0), (1, 0)), ValueError, "order must list every node"),
         (lambda: SpanningTree(0, (0, 2, 0), (0, 1, 2)), ValueError, "parents must come earlier"),
+        (lambda: SpanningTree(0, (0, 5), (0, 1)), ValueError, r"parents must lie in \[0, 2\)"),
+        (lambda: SpanningTree(2, (0, 0), (0, 1)), ValueError, r"root must lie in \[0, 2\), got 2"),
     ],
     "holonomy.spanning_tree": edges(holonomy.spanning_tree) + ONE_WAY,
     "holonomy.mutually_inverse": [
         (lambda: holonomy.mutually_inverse(P, WRONG), ValueError, r"T must have T_ij T_ji = I"),
         (lambda: holonomy.mutually_inverse(P, T2[:1]), ValueError, "T must have shape.*n = 2"),
+        (lambda: holonomy.mutually_inverse(P, torch.eye(1)), TypeError, "T must be of the kind of"),
     ],
     "realignment.SchmidtValues": [
-        (lambda: aligned.SchmidtValues(PI, -1.0, 2), ValueError, "null must be nonnegative")
+        (lambda: aligned.SchmidtValues(PI, -1.0, 2), ValueError, "null must be nonnegative"),
+        (lambda: aligned.SchmidtValues(PI, np.inf, 2), ValueError, "null must.*finite, got inf"),
     ],
     "realignment.exact_realignment": exact(aligned.exact_realignment),
     "realignment.rows_of": [
@@ -234,15 +242,18 @@ BAD: dict[str, list[Row]] = {
         (lambda: aligned.operator_schmidt_values([[1]], 1, 1), TypeError, "W must be a NumPy"),
         (lambda: aligned.operator_schmidt_values(P, 3, 1), ValueError, "W must have shape.*n = 3"),
         (lambda: aligned.operator_schmidt_values(P, 1, 1, "int8"), ValueError, "dtype must be"),
+        (lambda: aligned.operator_schmidt_values(TOP, 2, 2), ValueError, "W must be of a size"),
     ],
     "head_count.HeadCount": [
         (lambda: HeadCount(1, 1, None, None), ValueError, "positive or annihilator must be given"),
         (lambda: HeadCount(3, 1, None, ((HALF,),)), ValueError, "heads must be 2, got 3"),
         (lambda: HeadCount(2, 1, None, ((-HALF,),)), ValueError, "certificate must not have"),
+        (lambda: HeadCount(2, 1, None, ((0 * HALF,),)), ValueError, "annihilator must not be 0"),
     ],
     "head_count.Head": [
         (lambda: Head(((HALF, HALF), (HALF, 2 * HALF)), ()), ValueError, "rows of sum 1"),
         (lambda: Head(((HALF * 0, HALF * 2),), ()), ValueError, "attention must have positive"),
+        (lambda: Head((), ()), ValueError, r"attention must have rows.*got lengths \[\]"),
     ],
     "head_count.least_heads": exact(head_count.least_heads),
     "head_count.softmax_heads": exact(head_count.softmax_heads),

@@ -202,3 +202,51 @@ def test_a_count_must_fit_its_certificate() -> None:
         HeadCount(1, 1, None, ((F(1),),))
     with pytest.raises(ValueError, match="certificate must not have negative"):
         HeadCount(1, 1, ((F(1), F(0)),), None)
+
+
+def test_a_certificate_is_a_matrix_that_is_not_zero() -> None:
+    assert HeadCount(1, 0, None, ((F(1), F(0)),)).heads == 1
+    with pytest.raises(ValueError, match="annihilator must not be 0, got only zeros"):
+        HeadCount(2, 1, None, ((F(0), F(0)), (F(0), F(0))))
+    for rows, lengths in (((), r"\[\]"), (((), ()), r"\[0\]"), (((F(1),), ()), r"\[0, 1\]")):
+        with pytest.raises(ValueError, match=f"annihilator must have rows.*lengths {lengths}"):
+            HeadCount(2, 1, None, rows)
+        with pytest.raises(ValueError, match=f"positive must have rows.*lengths {lengths}"):
+            HeadCount(1, 1, rows, None)
+        with pytest.raises(ValueError, match=f"attention must have rows.*lengths {lengths}"):
+            Head(rows, ((F(1),),))
+        with pytest.raises(ValueError, match=f"transport must have rows.*lengths {lengths}"):
+            Head(((F(1, 2), F(1, 2)),), rows)
+    with pytest.raises(ValueError, match="rank must be at least 1, got 0"):
+        HeadCount(0, 0, ((F(1),),), None)
+    with pytest.raises(ValueError, match="rank must be at least 0, got -1"):
+        HeadCount(0, -1, None, ((F(1),),))
+
+
+@pytest.mark.parametrize("kind", [np.asarray, torch.from_numpy])
+@pytest.mark.parametrize("exponent", [-900, -600, 600, 1020])
+def test_the_numeric_rank_does_not_change_with_the_size(exponent: int, kind: Any) -> None:
+    rng = np.random.default_rng(1)
+    A, T = rng.integers(-3, 4, size=(2, 2, 3)), rng.integers(-3, 4, size=(2, 4, 5))
+    W = np.sum([np.kron(a, t) for a, t in zip(A, T, strict=True)], axis=0) / 64.0
+    once = operator_schmidt_values(kind(W), 2, 3)
+    found = operator_schmidt_values(kind(W * 2.0**exponent), 2, 3)
+    assert found.rank == once.rank == 2
+    size = 2.0**exponent
+    assert np.isfinite(np.asarray(found.values)).all()
+    gap = np.abs(np.asarray(found.values)[:2] / size - np.asarray(once.values)[:2])
+    assert gap.max() <= 64 * 2.0**-53 * float(once.values[0])
+    assert abs(found.null / size - once.null) <= 64 * 2.0**-53 * once.null
+
+
+@pytest.mark.parametrize("kind", [np.asarray, torch.from_numpy])
+def test_singular_values_beyond_float64_are_refused(kind: Any) -> None:
+    """R(W) of 1e308 I has the one value 2e308."""
+    with pytest.raises(ValueError, match=r"W must be of a size .* entries up to 1e\+308"):
+        operator_schmidt_values(kind(np.eye(4) * 1e308), 2, 2)
+    half = operator_schmidt_values(kind(np.eye(4) * 5e307), 2, 2)
+    assert half.rank == 1
+    assert abs(float(half.values[0]) / 1e308 - 1) <= 64 * 2.0**-53
+    tiny = operator_schmidt_values(kind(np.eye(4) * 2.0**-1074), 2, 2)
+    assert (tiny.rank, float(tiny.values[0])) == (1, 2.0**-1073)
+    assert operator_schmidt_values(kind(np.zeros((4, 4))), 2, 2).rank == 0

@@ -221,3 +221,23 @@ def test_a_tree_lists_every_node_after_its_parent() -> None:
     assert SpanningTree(1, (1, 1, 0), (1, 0, 2)).parents == (1, 1, 0)
     with pytest.raises(ValueError, match="parents must come earlier"):
         SpanningTree(1, (2, 1, 1), (1, 0, 2))
+
+
+def test_a_tree_of_nodes_that_are_none_is_refused() -> None:
+    for parents in ((0, 5), (0, -1)):
+        with pytest.raises(ValueError, match=r"parents must lie in \[0, 2\), got \(0, "):
+            SpanningTree(0, parents, (0, 1))
+    with pytest.raises(ValueError, match=r"root must lie in \[0, 2\), got 7"):
+        SpanningTree(7, (0, 0), (0, 1))
+    with pytest.raises(ValueError, match=r"root must lie in \[0, 0\), got 0"):
+        SpanningTree(0, (), ())
+
+
+def test_weights_and_transports_are_of_one_kind() -> None:
+    P, T = np.full((2, 2), 0.5), torch.eye(2, dtype=torch.float64)
+    for call in (mutually_inverse, tree_gauge, holonomies, flatness_defects, is_flat):
+        for weights in (P, P > 0):
+            with pytest.raises(TypeError, match="T must be of the kind of P, ndarray, got Tensor"):
+                call(weights, T)
+        with pytest.raises(TypeError, match="T must be of the kind of P, Tensor, got ndarray"):
+            call(torch.from_numpy(P), np.eye(2))

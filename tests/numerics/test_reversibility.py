@@ -179,6 +179,43 @@ def test_an_antisymmetric_curl_scores_one() -> None:
     assert logit_gradient_defect(S + np.arange(3.0)) == 1
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("size", [1.0, 1e8, 1e14, 2.0**49])
+def test_large_row_and_column_terms_leave_a_curl_alike(size: float, kind: Any) -> None:
+    """Up to 1e14 the stored S + r + c holds the curl; at 2^49 two roundings of S could make it."""
+    curl = CYCLE - CYCLE.T
+    terms = size * np.arange(1.0, 4.0)
+    for S in (terms[:, None] + curl, terms[None] + curl, terms[:, None] + terms[::-1] + curl):
+        assert logit_gradient_defect(kind(S)) == (1 if size < 2.0**49 else 0)
+        assert logit_gradient_defect(kind(S)) == logit_gradient_defect(kind(S.T))
+    for S in (terms[:, None] + 0 * curl, terms[None] + 0 * curl, terms[:, None] + terms[None]):
+        assert logit_gradient_defect(kind(S)) == 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_defect_of_logits_is_that_of_their_transpose(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    S = rng.normal(size=(5, 5))
+    for r, c in ((0, 1e10), (1e10, 0), (1e6, 1e9)):
+        shifted = S + r * rng.normal(size=(5, 1)) + c * rng.normal(size=(1, 5))
+        value = logit_gradient_defect(shifted)
+        # The rounding of S + r + c moves the curl and the whole by 8 u max |S| each, over |J S J|.
+        J = np.eye(5) - 0.2
+        allowed = 2 * 8 * 5 * U * np.abs(shifted).max() / np.linalg.norm(J @ S @ J)
+        assert abs(value - logit_gradient_defect(S)) <= allowed < 0.01
+        assert abs(value - logit_gradient_defect(shifted.T)) <= 64 * U
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_what_the_rounding_of_the_logits_hides_scores_zero(dtype: Any) -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        S = (rng.normal(size=(6, 1)) + rng.normal(size=(1, 6))).astype(dtype)
+        assert logit_gradient_defect(S) == 0
+        S[0, 1] += dtype(0.5)
+        assert logit_gradient_defect(S) > 0.1
+
+
 def test_logits_without_structure_score_zero_as_their_walk_is_reversible() -> None:
     """J S J = 0: rows (1, 2, 3) in e^S, the walk 1 pi^T; n <= 2: always reversible."""
     for S in (np.zeros((3, 3)), np.log(np.array([[1.0, 2.0, 3.0]] * 3)), np.full((4, 4), 0.1),
