@@ -134,19 +134,21 @@ EVIDENCE = {
     "riemannian-attention/non-gram": Evidence(("RA1", "RA2", "RA4"), refuted_by=("RA3",)),
     "riemannian-attention/structural-only": Evidence(("RA11",)),
     "riemannian-attention/distance-cost": Evidence(
-        ("RA7",),
+        ("RA7.low_rank_form", "RA7.products", "RA7.counts"),
         added=("the distance is the chord in one endpoint's metric, counted for each pair",),
         without=("RA8",),
     ),
     "riemannian-attention/inversion-cost": Evidence(
-        ("RA6",),
+        ("RA6.capacitance", "RA6.inverse", "RA6.counts", "RA6.order"),
         added=(r"$D > 0$ and $r = O(d)$", "the inverse is applied, never formed"),
-        without=("RA6",),
+        without=("RA6:any_diagonal", "RA6:any_rank"),
     ),
     "riemannian-attention/below-cubic": Evidence(
-        ("RA6", "RA7"), added=(r"$r$ of lower order than $d$",), without=("RA6",)
+        ("RA6.counts", "RA6.order", "RA7.counts"),
+        added=(r"$r$ of lower order than $d$",),
+        without=("RA6:any_rank",),
     ),
-    "riemannian-attention/overhead": Evidence(("RA7",), refuted_by=("RA7",)),
+    "riemannian-attention/overhead": Evidence(("RA7.counts",), refuted_by=("RA7.overhead",)),
     "riemannian-attention/geodesic-attention": Evidence(("RA8",), refuted_by=("RA8",)),
     "riemannian-attention/preconditioned-step": Evidence(("RA9",)),
     "riemannian-attention/curvature-torsion": Evidence(("RA10",)),

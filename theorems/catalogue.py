@@ -20,10 +20,12 @@ CATALOGUE = {
     "CW12": "connection_walks.scaled_isometries",
     "CW13": "connection_walks.defect_spectra",
     "CW14": "connection_walks.continuum_limit",
+    "RA6": "riemannian_attention.woodbury",
+    "RA7": "riemannian_attention.distance_cost",
 }
 PLANNED = frozenset(
     f"{family}{number}"
-    for family, first, last in (("RA", 1, 18), ("AP", 1, 10))
+    for family, first, last in (("RA", 1, 5), ("RA", 8, 18), ("AP", 1, 10))
     for number in range(first, last + 1)
 )
 CITABLE: dict[str, tuple[str, ...]] = {  # theorem -> ids of the axioms it may cite

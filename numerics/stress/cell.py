@@ -18,7 +18,16 @@ import torch
 
 import numerics
 from numerics import blockwise
-from numerics.stress import constant_transport, defects, depth, energy, gated_mixture, rigid_mixture
+from numerics.stress import (
+    constant_transport,
+    defects,
+    depth,
+    energy,
+    gated_mixture,
+    low_rank_metric,
+    pair_distances,
+    rigid_mixture,
+)
 from numerics.stress.comparison import Comparison, compare, merged
 from numerics.stress.rounding import float64, precision
 
@@ -54,6 +63,10 @@ def cases() -> dict[str, Case]:
         "CW7": Case("CW7", "multi-head is rigid", rigid_mixture, 8),
         "CW9": Case("CW9", "what to measure when it is not reversible", defects, 1, True),
         "CW11": Case("CW11", "depth = sum over head words and node paths", depth, 4),
+        "RA6": Case(
+            "RA6", "metrics of low rank inverted in r dimensions", low_rank_metric, 1, True
+        ),
+        "RA7": Case("RA7", "distances in low-rank metrics by products", pair_distances, 1, True),
     }
 
 

@@ -1,0 +1,224 @@
+"""RA6. Metrics of low rank, G = D + U U^T with D > 0, are inverted in r dimensions.
+
+capacitance  C = I + U^T D^{-1} U >= I and G >= D, so C v = 0 or G x = 0 only at 0
+inverse      G^{-1} = D^{-1} - D^{-1} U C^{-1} U^T D^{-1}, from both sides
+determinant  [[D, -U], [U^T, I]] eliminated in two orders: det D det C = det G
+pair         G x = v iff D x + U w = v, w = U^T x; then v^T G^{-1} v = |x|_D^2 + |w|^2
+residuals    an approximate pair is off by no more than its residuals
+counts       multiplications and divisions, exactly (theorems/riemannian_attention/metric_counts.py)
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sympy import Integer, KroneckerDelta, Sum
+
+from theorems.assumptions import signed
+from theorems.riemannian_attention import metric_counts as count
+from theorems.riemannian_attention.low_rank import annihilated, inverse_of
+from theorems.rules import Vanishing
+from theorems.statement import (
+    Bound,
+    Clause,
+    Definition,
+    Mutant,
+    Step,
+    Theorem,
+    array,
+    symbols_of,
+)
+
+d, r = symbols_of("d r")
+a, b, c, e, k = symbols_of("a b c e k")
+FEATURE, OTHER, RANK, RANK2 = (a, 1, d), (b, 1, d), (c, 1, r), (e, 1, r)
+
+D, Di, U = array("D", d), array("D^{-1}", d), array("U", d, r)
+G, C, K, X = array("G", d, d), array("C", r, r), array("K", r, r), array("X", d, d)
+v, x, w, p, q = array("v", d), array("x", d), array("w", r), array("p", d), array("q", r)
+y, z = array("y", r), array("z", d)
+positive = signed(D, ">0")
+reciprocal = Definition(Di[a], Integer(1), over=D[a])
+metric = Definition(G[a, b], D[a] * KroneckerDelta(a, b) + Sum(U[a, c] * U[b, c], RANK))
+capacitance = Definition(C[c, e], KroneckerDelta(c, e) + Sum(U[a, c] * Di[a] * U[a, e], FEATURE))
+inverse = inverse_of(C, K)
+
+GRAM = Sum(U[a, c] * y[c], RANK)
+TOTAL_C = Sum(y[c] * C[c, e] * y[e], RANK, RANK2)
+REST_C = Sum(Di[a] * GRAM**2, FEATURE)
+capacitance_above_identity = Bound(
+    id="capacitance_above_identity", small=Sum(y[c] ** 2, RANK), large=TOTAL_C, certificate=REST_C,
+    because=r"$y^\top C y = |y|^2 + |D^{-1/2} U y|^2$.", by=(capacitance, reciprocal, positive),
+)
+no_energy_C = Step(
+    id="no_energy_C", lhs=TOTAL_C, rhs=Integer(0), by=(annihilated(C, y),),
+    because=r"$C y = 0$ gives $y^\top C y = 0$.",
+)
+parts_vanish_C = Vanishing(
+    id="parts_vanish_C", total=TOTAL_C, part=y[c], over=((c, r),), rest=REST_C, strict=True,
+    by=(capacitance, reciprocal, positive), because="A sum of squares is 0 only term by term.",
+)
+capacitance_invertible = Step(
+    id="capacitance_invertible", lhs=y[c], rhs=Integer(0), by=(parts_vanish_C, no_energy_C),
+    because="A square matrix with kernel 0 has an inverse: C is always invertible.",
+)
+TOTAL_G = Sum(z[a] * G[a, b] * z[b], FEATURE, OTHER)
+REST_G = Sum(Sum(U[a, c] * z[a], FEATURE) ** 2, RANK)
+metric_above_diagonal = Bound(
+    id="metric_above_diagonal", small=Sum(D[a] * z[a] ** 2, FEATURE), large=TOTAL_G,
+    certificate=REST_G, because=r"$z^\top G z = \sum_a D_a z_a^2 + |U^\top z|^2$.", by=(metric,),
+)
+no_energy_G = Step(
+    id="no_energy_G", lhs=TOTAL_G, rhs=Integer(0), by=(annihilated(G, z),),
+    because=r"$G z = 0$ gives $z^\top G z = 0$.",
+)
+parts_vanish_G = Vanishing(
+    id="parts_vanish_G", total=TOTAL_G, part=z[a], weight=D[a], over=((a, d),), rest=REST_G,
+    strict=True, by=(metric, positive), because="Again each square vanishes, and D > 0.",
+)
+metric_invertible = Step(
+    id="metric_invertible", lhs=z[a], rhs=Integer(0), by=(parts_vanish_G, no_energy_G),
+    because="So G is invertible.",
+)
+
+gram_right = Step(
+    id="gram_right", lhs=Sum(U[a, c] * Di[a] * U[a, k] * K[k, e], FEATURE, (k, 1, r)),
+    rhs=Sum(C[c, k] * K[k, e], (k, 1, r)) - K[c, e], by=(capacitance, reciprocal, positive),
+    because=r"$U^\top D^{-1} U = C - I$.",
+)
+gram_left = Step(
+    id="gram_left", lhs=Sum(K[c, k] * U[a, k] * Di[a] * U[a, e], FEATURE, (k, 1, r)),
+    rhs=Sum(K[c, k] * C[k, e], (k, 1, r)) - K[c, e], by=(capacitance, reciprocal, positive),
+    because="The same from the left.",
+)
+WOODBURY = Di[a] * KroneckerDelta(a, b) - Sum(
+    Di[a] * U[a, c] * K[c, e] * U[b, e] * Di[b], RANK, RANK2
+)
+woodbury = Definition(X[a, b], WOODBURY)
+INVERTED = (woodbury, metric, reciprocal, positive)
+right_inverse = Step(
+    id="right_inverse", lhs=Sum(G[a, k] * X[k, b], (k, 1, d)), rhs=KroneckerDelta(a, b),
+    by=(*INVERTED, gram_right, inverse),
+    because=r"$U U^\top D^{-1} - U K U^\top D^{-1} - U (C - I) K U^\top D^{-1} = 0$ as $C K = "
+    r"I$.",
+)
+left_inverse = Step(
+    id="left_inverse", lhs=Sum(X[a, k] * G[k, b], (k, 1, d)), rhs=KroneckerDelta(a, b),
+    by=(*INVERTED, gram_left, inverse), because="The same from the left, as $K C = I$.",
+)
+
+lower_left = Step(
+    id="lower_left", lhs=Sum(U[b, c] * Di[b] * D[b] * KroneckerDelta(b, a), OTHER), rhs=U[a, c],
+    by=(reciprocal, positive),
+    because="The first product: block $(2, 1)$.",
+)
+lower_right = Step(
+    id="lower_right", lhs=C[c, e] - Sum(U[a, c] * Di[a] * U[a, e], FEATURE),
+    rhs=KroneckerDelta(c, e), by=(capacitance, reciprocal, positive),
+    because="Its block $(2, 2)$; its first block row is that of the right factor.",
+)
+upper_left = Step(
+    id="upper_left", lhs=G[a, b] - Sum(U[a, c] * U[b, c], RANK), rhs=D[a] * KroneckerDelta(a, b),
+    by=(metric,),
+    because="The second product: block $(1, 1)$.",
+)
+upper_right = Step(
+    id="upper_right", lhs=Sum(-U[a, c] * KroneckerDelta(c, e), RANK), rhs=-U[a, e],
+    because="Its block $(1, 2)$; its second block row is that of the right factor. Determinants "
+    "multiply, and that of a block triangular matrix is the product over its diagonal blocks.",
+)
+
+image = Definition(v[a], Sum(G[a, b] * x[b], OTHER))
+part = Definition(w[c], Sum(U[a, c] * x[a], FEATURE))
+pair = Step(
+    id="pair", lhs=v[a], rhs=D[a] * x[a] + Sum(U[a, c] * w[c], RANK), by=(image, part, metric),
+    because=r"So $G x = v$ iff $D x + U w = v$ with $w = U^\top x$.",
+)
+energy = Step(
+    id="energy", lhs=Sum(v[a] * x[a], FEATURE),
+    rhs=Sum(D[a] * x[a] ** 2, FEATURE) + Sum(w[c] ** 2, RANK), by=(image, part, metric),
+    because=r"That is $v^\top G^{-1} v$ for $x = G^{-1} v$: a sum of squares, never negative.",
+)
+first_residual = Definition(p[a], D[a] * z[a] + Sum(U[a, c] * y[c], RANK))
+second_residual = Definition(q[c], y[c] - Sum(U[a, c] * z[a], FEATURE))
+residuals = Bound(
+    id="residuals", small=Sum(D[a] * z[a] ** 2, FEATURE) + Sum(y[c] ** 2, RANK),
+    large=Sum(Di[a] * p[a] ** 2, FEATURE) + Sum(q[c] ** 2, RANK), certificate=REST_C + REST_G,
+    by=(first_residual, second_residual, reciprocal, positive),
+    because=r"In $\sum_a p_a^2 / D_a + |q|^2$ the cross terms $2 z^\top U y$ cancel.",
+)
+
+THEOREM = Theorem(
+    id="RA6",
+    title="Metrics of low rank are inverted in r dimensions",
+    clauses=(
+        Clause("capacitance", r"For $D > 0$: $C = I + U^\top D^{-1} U \ge I$ and "
+               r"$G = D + U U^\top \ge D$, and $C y = 0$ or $G z = 0$ only for $y = 0$, $z = 0$.",
+               (capacitance_above_identity, no_energy_C, parts_vanish_C, capacitance_invertible,
+                metric_above_diagonal, no_energy_G, parts_vanish_G, metric_invertible)),
+        Clause("inverse", r"For $D > 0$ and $K$ the inverse of $C$, $D^{-1} - D^{-1} U K U^\top "
+               r"D^{-1}$ is the inverse of $G$ from both sides.",
+               (gram_right, right_inverse, gram_left, left_inverse)),
+        Clause("determinant", r"For $D > 0$ the matrix $\begin{pmatrix} D & -U \\ U^\top & I "
+               r"\end{pmatrix}$ is $\begin{pmatrix} I & 0 \\ U^\top D^{-1} & I \end{pmatrix} "
+               r"\begin{pmatrix} D & -U \\ 0 & C \end{pmatrix}$ and also $\begin{pmatrix} I & -U "
+               r"\\ 0 & I \end{pmatrix} \begin{pmatrix} G & 0 \\ U^\top & I \end{pmatrix}$, which "
+               r"gives $\det D \det C = \det G$.",
+               (lower_left, lower_right, upper_left, upper_right)),
+        Clause("pair", r"With $w = U^\top x$, $G x = D x + U w$, and $v = G x$ has $v^\top x = "
+               r"\sum_a D_a x_a^2 + |w|^2$.", (pair, energy)),
+        Clause("residuals", r"For $D > 0$: if $x$, $w$ are off by $z$, $y$ and leave the residuals "
+               r"$p = D z + U y$, $q = y - U^\top z$, then $\sum_a D_a z_a^2 + |y|^2 \le \sum_a "
+               r"p_a^2 / D_a + |q|^2$.", (residuals,)),
+        Clause("counts", r"Multiplications and divisions: the capacitance $d r (r + 1) / 2$, its "
+               r"Cholesky factor $r (r - 1)(r + 4) / 6$, with $D^{-1}$ and $D^{-1} U$ in all $d + "
+               r"d r + d r (r + 1) / 2 + r (r - 1)(r + 4) / 6$; an application $2 d r + r^2 + r + "
+               r"2 d$; the entries of $G^{-1}$ $r d (d + 1) / 2$ more.",
+               (count.first_gram, count.next_gram, count.gram_count, count.first_factor,
+                count.next_factor, count.factor_count, count.preparation, count.application,
+                count.explicit)),
+        Clause("order", r"For real $r \ge 1$ the count before the first application is at most $4 "
+               r"d r^2$ if $d \ge r$, and for all $d \ge 1$ at least $r^3 / 6$.",
+               (count.quadratic, count.cubic)),
+    ),
+    mutants=(
+        Mutant("diagonal_missing", lower_right, r"$\det G = \det D \det(I + U^\top U)$",
+               redefine=(replace(capacitance, value=KroneckerDelta(c, e) + Sum(
+                   U[a, c] * U[a, e], FEATURE)),)),
+        Mutant("plus", right_inverse, "the correction is added",
+               redefine=(replace(woodbury, value=2 * Di[a] * KroneckerDelta(a, b) - WOODBURY),)),
+        Mutant("one_sided", left_inverse, r"$D^{-1}$ on one side of $U K U^\top$ alone",
+               redefine=(replace(woodbury, value=Di[a] * KroneckerDelta(a, b) - Sum(
+                   Di[a] * U[a, c] * K[c, e] * U[b, e], RANK, RANK2)),)),
+        Mutant("difference", metric_invertible, r"$D - U U^\top$ is always invertible",
+               redefine=(replace(metric, value=D[a] * KroneckerDelta(a, b) - Sum(
+                   U[a, c] * U[b, c], RANK)),)),
+        Mutant("difference_determinant", upper_left, r"$\det(D - U U^\top) = \det D \det C$",
+               redefine=(replace(metric, value=D[a] * KroneckerDelta(a, b) - Sum(
+                   U[a, c] * U[b, c], RANK)),)),
+        Mutant("no_identity", capacitance_above_identity, r"$U^\top D^{-1} U \ge I$",
+               redefine=(replace(capacitance, value=Sum(U[a, c] * Di[a] * U[a, e], FEATURE)),)),
+        Mutant("any_diagonal", capacitance_above_identity, r"$C \ge I$ for every $D$",
+               drop=(positive,)),
+        Mutant("first_residual_alone", replace(
+            residuals, large=Sum(Di[a] * p[a] ** 2, FEATURE), certificate=REST_C + REST_G
+            - Sum(q[c] ** 2, RANK)), "w may be anything"),
+        Mutant("energy_of_x", replace(energy, rhs=Sum(D[a] * x[a] ** 2, FEATURE)),
+               r"$v^\top G^{-1} v = \sum_a D_a x_a^2$"),
+        Mutant("full_square", count.next_gram, "half of the capacitance counted as all",
+               redefine=(replace(count.next_gram_count, value=count.gram["l"]
+                                 + 2 * count.m["l"] * Sum(1, count.FEATURE)),)),
+        Mutant("no_squares", count.next_factor, "the diagonal of the factor is free",
+               redefine=(replace(count.next_factor_count, value=count.factor["l"]
+                                 + count.triangle(count.m["l"])),)),
+        Mutant("one_product", replace(count.application, rhs=count.application.rhs - d * r),
+               "U is met once"),
+        Mutant("any_rank", replace(count.quadratic, large=4 * count.wide * count.rho),
+               "linear in the rank"),
+    ),
+    sources=(
+        "Riemannian Attention and the Fiber Bundle Transformer",
+        "Woodbury, Inverting modified matrices, 1950",
+        "Yip, A note on the stability of solving a rank-p modification of a linear system, 1986",
+    ),
+)
