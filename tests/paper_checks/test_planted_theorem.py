@@ -44,7 +44,7 @@ def residual(seed):
 """
 ROW = """
 CATALOGUE = {"CW4": "connection_walks.example"}
-PLANNED = PLANNED - {"CW4"} | {"CW1", "CW2", "CW3"}
+PLANNED = PLANNED | {f"{family}{k}" for family in ("CW", "RA", "AP") for k in range(1, 19)} - {"CW4"}
 """
 
 

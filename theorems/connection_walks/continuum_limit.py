@@ -129,8 +129,8 @@ expansion = Step(
     id="expansion", lhs=mean(product(curved, change)) - dense * eps * (HALF * laplacian + drift),
     rhs=fourth - HALF * eps**2 * bending * (HALF * laplacian + drift),
     by=(*flat, second_rho),
-    because=r"Against the mean density the error is of order $\varepsilon^2$: $\varepsilon^2$ times "
-    "derivatives, and fourth moments.",
+    because=r"Against the mean density the error is of order $\varepsilon^2$: $\varepsilon^2$ "
+    "times derivatives, and fourth moments.",
 )  # fmt: skip
 
 q, odd = array("q", n, F, F, d, d), array("E", n, m, F, F)
@@ -201,6 +201,9 @@ THEOREM = Theorem(
                r"+ \nabla_{\mathrm{grad} \log \rho} u + O(\varepsilon)$.", (singer_wu,)),
     ),
     mutants=(
+        Mutant("curved_rows", replace(row, lhs=mean({
+            sign: r[i] * value for sign, value in curved.items()}), by=(*row.by, second_rho)),
+            "the same weights sum to 1 for quadratic densities too"),
         Mutant("coefficient_one", replace(generator, rhs=eps * (laplacian + drift)),
                "the whole Laplacian"),
         Mutant("half_drift", replace(generator, rhs=eps * (HALF * laplacian + HALF * drift)),

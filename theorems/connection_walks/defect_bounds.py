@@ -239,7 +239,7 @@ block = on.P[i, j] * on.T[i, j, p, q]
 scaled = Definition(S[i, j, a, b], on.t[i] * on.s[j] * framed(on.F, block, on.Fi, j))
 difference = Definition(Z[i, j, a, b], S[i, j, a, b] - S[j, i, b, a])
 roots = (on.root_law, on.root_reciprocal, on.root, on.positive_t)
-adjoint_pair = (on.star, *roots, on.metric, on.inverse_metric, on.frames)
+adjoint_pair = (on.star, on.moved, *roots, on.metric, on.inverse_metric, on.frames)
 image = Step(
     id="image", rhs=S[j, i, b, a], by=(scaled, *adjoint_pair),
     lhs=on.t[i] * on.s[j] * framed(on.F, on.Wr[i, j, p, q], on.Fi, j),

@@ -108,8 +108,8 @@ THEOREM = Theorem(
                r"\langle v, A v \rangle \le \mu \lVert v \rVert^2$ for $v = p, q$, then "
                r"$\nu \le \alpha \le \mu$.", (rng.mean, rng.real_above, rng.real_below)),
         Clause("range", r"If $P 1 = 1$, $\pi P = \pi$, $T_{ij}^\top G_i T_{ij} = G_j$ where "
-               r"$P_{ij} \ne 0$, $P \ge 0$ and $\pi > 0$: $0 \le \langle u, L u \rangle_{\pi, G} \le "
-               r"2 \langle u, u \rangle_{\pi, G}$.", (form_nonnegative, form_below_two)),
+               r"$P_{ij} \ne 0$, $P \ge 0$ and $\pi > 0$: $0 \le \langle u, L u \rangle_{\pi, G} "
+               r"\le 2 \langle u, u \rangle_{\pi, G}$.", (form_nonnegative, form_below_two)),
         Clause("defects", r"If $T_{ij}^\top G_i T_{ij} = G_j$ where $P_{ij} \ne 0$, "
                r"$G_i = F_i^\top F_i$ with $F_i$ invertible: $\lVert A - A^\top \rVert_F^2 = "
                r"\sum_{ij} d (h_{ij} - h_{ji})^2 + h_{ij} h_{ji} "

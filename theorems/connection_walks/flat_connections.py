@@ -133,9 +133,10 @@ triangle = Definition(
     Sum(to[i, a, c] * back[j, c, e] * T[j, i, e, b], (c, 1, d), (e, 1, d)),
 )
 detour = Sum(to[i, a, c] * back[j, c, b], (c, 1, d))
+mutual_all = mutual(Integer(1), T)
 closed_up = Step(
     id="closed_up", lhs=detour, rhs=Sum(R[i, j, a, c] * T[i, j, c, b], (c, 1, d)),
-    by=(triangle, mutual(Integer(1), T)), because="T_ji T_ij = I behind T_io T_oj.",
+    by=(triangle, mutual_all), because="T_ji T_ij = I behind T_io T_oj.",
 )
 through_root = Step(
     id="through_root", lhs=detour, rhs=T[i, j, a, b],

@@ -49,7 +49,7 @@ def components(draw: Draw, P: IndexedBase) -> list[int]:
             r = waiting.pop()
             for s in range(size):
                 pair = ((r + 1, s + 1), (s + 1, r + 1))
-                if s not in reached and any(draw.get(str(P.label), at) != 0 for at in pair):
+                if s not in reached and any(draw.get(P.name, at) != 0 for at in pair):
                     reached.add(s)
                     waiting.append(s)
         least.append(min(reached))
@@ -104,20 +104,21 @@ def _choose_frames(draw: Draw, frames: Gauge) -> None:
                 put(draw, target, (r,), rows)
 
 
-def isometric(T: IndexedBase, frames: Gauge) -> Assumption:
-    """T_ij^T G_i T_ij = G_j for the metrics G_i = F_i^T F_i."""
+def isometric(P: IndexedBase, T: IndexedBase, frames: Gauge) -> Assumption:
+    """T_ij^T G_i T_ij = G_j on edges, for the metrics G_i = F_i^T F_i."""
     F, d = frames[0], frames[0].shape[-1]
 
     def impose(draw: Draw) -> None:
         _choose_frames(draw, frames)
         for r, s in draw.cells(T, 2):
-            if not chosen(draw, T, r, s, 1, 1):
+            if draw.get(P.name, (r, s)) != 0 and not chosen(draw, T, r, s, 1, 1):
                 _isometry(draw, T, frames, (r, s), reflection(draw, draw.size(d)))
 
     moved = F[i, a, b] * T[i, j, b, c] * F[i, a, e] * T[i, j, e, q]
     pulled = Sum(moved, (a, 1, d), (b, 1, d), (e, 1, d))
-    rule = (pulled, Sum(F[j, a, c] * F[j, a, q], (a, 1, d)))
-    text = f"${T}_{{ij}}^\\top G_i {T}_{{ij}} = G_j$, $G_i = {F}_i^\\top {F}_i$"
+    rule = (P[i, j] * pulled, P[i, j] * Sum(F[j, a, c] * F[j, a, q], (a, 1, d)))
+    text = (f"${T}_{{ij}}^\\top G_i {T}_{{ij}} = G_j$ where ${P}_{{ij}} \\ne 0$, "
+            f"$G_i = {F}_i^\\top {F}_i$")  # fmt: skip
     return Assumption(f"{T} is isometric for {F}", text, (rule,), impose)
 
 
@@ -131,14 +132,14 @@ def harmonic(P: IndexedBase, T: IndexedBase, u: IndexedBase, frames: Gauge) -> A
     n, d = u.shape[:2]
 
     def read(draw: Draw, r: int, s: int) -> Value:
-        return draw.get(str(P), (r, s)) * draw.get(str(u), (s, 1, 1))
+        return draw.get(P.name, (r, s)) * draw.get(u.name, (s, 1, 1))
 
     def solved(draw: Draw) -> None:
         *others, last = range(1, draw.size(n) + 1)
         for row in (*others, last):
-            rest = draw.get(str(u), (row, 1, 1))
+            rest = draw.get(u.name, (row, 1, 1))
             for s in others:
-                rest -= draw.get(str(T), (row, s, 1, 1)) * read(draw, row, s)
+                rest -= draw.get(T.name, (row, s, 1, 1)) * read(draw, row, s)
             draw.put(T, (row, last, 1, 1), rest * draw.source.inverse(read(draw, row, last)))
 
     def impose(draw: Draw) -> None:
@@ -154,7 +155,7 @@ def harmonic(P: IndexedBase, T: IndexedBase, u: IndexedBase, frames: Gauge) -> A
             frame = matrix(draw, frames[1], (r + 1,))
             put(draw, u, (r + 1,), times(times(frame, turns[r]), constant[least]))
         for r, s in draw.cells(P):
-            if draw.get(str(P), (r, s)) != 0:
+            if draw.get(P.name, (r, s)) != 0:
                 _isometry(draw, T, frames, (r, s), times(turns[r - 1], turns[s - 1]))
 
     average = Sum(P[i, j] * T[i, j, a, b] * u[j, b, c], (j, 1, n), (b, 1, d))
@@ -182,10 +183,10 @@ def eigenvector(P: IndexedBase, v: IndexedBase, value: Expr) -> Assumption:
     def impose(draw: Draw) -> None:
         size = draw.size(n)
         draw.put(v, (size,), draw.source.fresh("!=0"))
-        last = draw.source.inverse(draw.get(str(v), (size,)))
+        last = draw.source.inverse(draw.get(v.name, (size,)))
         for r in range(1, size + 1):
-            read = sum(draw.get(str(P), (r, s)) * draw.get(str(v), (s,)) for s in range(1, size))
-            rest = draw.get(str(value), ()) * draw.get(str(v), (r,)) - read
+            read = sum(draw.get(P.name, (r, s)) * draw.get(v.name, (s,)) for s in range(1, size))
+            rest = draw.get(value.name, ()) * draw.get(v.name, (r,)) - read
             draw.put(P, (r, size), rest * last)
 
     rule = (Sum(P[i, j] * v[j], (j, 1, n)), value * v[i])

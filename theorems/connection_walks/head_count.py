@@ -207,8 +207,8 @@ THEOREM = Theorem(
                r"independent, every $A^h$ lies in $C$, and $A^h > 0$ puts a positive matrix into "
                r"$C$.", (merged, heads_in_C, positive_in_C)),
         Clause("positive_heads", r"Let $J$ be row-stochastic, $J \ge a_0$, $M^h \ge -k_0$ with row "
-               r"sums $\mu_h$, $\varepsilon > 0$ and $\varepsilon k_0 < a_0$: $N_h = 1 + \varepsilon "
-               r"\mu_h > 0$, and $A^h = (J + \varepsilon M^h) / N_h$ is positive and "
+               r"sums $\mu_h$, $\varepsilon > 0$ and $\varepsilon k_0 < a_0$: $N_h = 1 + "
+               r"\varepsilon \mu_h > 0$, and $A^h = (J + \varepsilon M^h) / N_h$ is positive and "
                r"row-stochastic.",
                (positive_B, total_B, positive_N, positive_heads, stochastic_heads)),
         Clause("r_heads", r"If moreover $J = \sum_h \alpha_h M^h$ and $\varepsilon + \sum_h "

@@ -25,7 +25,7 @@ from theorems.connection_walks import parallel_kernel as kept
 from theorems.connection_walks.cycle_basis import insufficient_basis
 from theorems.connection_walks.harmonic import acyclic, harmonic_function, involution, triangles
 from theorems.connection_walks.sections import parallel
-from theorems.statement import Clause, Mutant, Step, Theorem, array, symbols_of
+from theorems.statement import Clause, Definition, Mutant, Step, Theorem, array, symbols_of
 
 i, j, k, l, a, b, c = symbols_of("i j k l a b c")
 four, three, one = Integer(4), Integer(3), Integer(1)
@@ -66,14 +66,17 @@ THEOREM = Theorem(
                (flat.conjugate, flat.first_power, flat.next_power, flat.powers, flat.traces,
                 flat.eigenvectors)),
         Clause("kernel", r"Let $P \ge 0$ have rows of sum 1 and a stationary $\pi > 0$, let "
-               r"$T_{ij}^\top G_i T_{ij} = G_j$ with $G_i = F_i^\top F_i$, $F_i$ invertible. Then "
-               r"$W u = u$ gives $u_i = T_{ij} u_j$ on edges. For invertible $g_i$ and $u_i = g_i "
-               r"w$: $u_i = T_{ij} u_j$ on edges iff $h_{ij} w = w$ on edges; then $W u = u$ if "
-               r"rows of $P$ sum to 1, and $w$ is read off $u$ at any node. If $d$ independent "
-               r"vectors are fixed, $h_{ij} = I$ on edges.",
+               r"$T_{ij}^\top G_i T_{ij} = G_j$ on edges ($P_{ij} \ne 0$), $G_i = F_i^\top F_i$, "
+               r"$F_i$ invertible. Then $W u = u$ gives $u_i = T_{ij} u_j$ on edges. For "
+               r"invertible $g_i$ with $T_{ij} = g_i g_j^{-1}$ on a set $B$ of edges, $g_i^{-1} "
+               r"u_i$ then agrees along $B$: if $B$ is a spanning tree, $u_i = g_i w$. For such "
+               r"$u$, $u_i = T_{ij} u_j$ on edges iff $h_{ij} w = w$ on edges; then $W u = u$ if "
+               r"rows of $P$ sum to 1, and $w = g_i^{-1} u_i$ at any node: $\dim \ker (I - W)$ is "
+               r"that of the space of $w$ that all $h_{ij}$ fix. If $d$ independent vectors are "
+               r"fixed, $h_{ij} = I$ on edges: it is $d$ iff all $h_{ij}$ are $I$.",
                (kept.no_energy, kept.each_edge, kept.unweighted, kept.unframed_edge, kept.kernel,
-                kept.fixed_sections, kept.in_kernel, kept.coordinates, kept.fixed_by_cycles,
-                kept.all_fixed)),
+                kept.along_tree, kept.same_coordinates, kept.fixed_sections, kept.in_kernel,
+                kept.coordinates, kept.fixed_by_cycles, kept.all_fixed)),
         Clause("constant_transport", r"For constant $T$, where a closed walk of length $l$ has "
                r"the holonomy $T^l$: $T^p = T^q = I$ gives $T^{p-q} = I$, the step of Euclid's "
                r"algorithm to the greatest common divisor $k$ of the lengths, and $T^k = I$ gives "
@@ -91,6 +94,11 @@ THEOREM = Theorem(
                r"triangle has not, with isometries for one metric.", (insufficient_basis,)),
     ),
     mutants=(
+        Mutant("walk_backwards", flat.next_edge, "transports multiply in the other order",
+               redefine=(Definition(flat.X_next[a, b], Sum(
+                   flat.Y_l[a, c] * flat.X_l[c, b], (c, 1, flat.d))),)),
+        Mutant("one_way_triangles", flat.closed_up, "T_ij and T_ji need not be inverse",
+               drop=(flat.mutual_all,)),
         Mutant("triangles_suffice", Step(
             id="through_root", lhs=square * T_4[i, j] * T_4[j, k] * T_4[k, l] * T_4[l, i],
             rhs=square, by=(triangles(E_4, T_4),), because="claimed"),

@@ -116,9 +116,9 @@ def count_words(name: str, own: Assumption, spare: Assumption, *kinds: Indexed) 
     squares = [Sum(kind**2, *limits(kind)) for kind in kinds]
     counts = [prod(kind.base.shape[1:], start=Integer(1)) for kind in kinds]
     listed = [
-        Step(id=f"{name}_kind_{kind.base.label}", lhs=count, rhs=square, by=(own,),
+        Step(id=f"{name}_of_kind_{kind}", lhs=count, rhs=square, by=(own,),
              because="Each word has one number.")
-        for kind, count, square in zip(kinds, counts, squares, strict=True)
+        for kind, (count, square) in enumerate(zip(counts, squares, strict=True), start=1)
     ]  # fmt: skip
     numbered = Step(
         id=f"{name}_numbers", lhs=squares[-1], rhs=total - sum(squares[:-1], start=Integer(0)),

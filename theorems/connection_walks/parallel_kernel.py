@@ -9,9 +9,11 @@ from theorems.connection_walks.harmonic import (
     harmonic, isometric, orthonormal, recurrent, unit_sections,
 )  # fmt: skip
 from theorems.connection_walks.flat_connections import (
-    P, T, d, g, g_inv, gauge, h, holonomy, inverse, n, u,
+    B, P, T, d, g, g_inv, gauge, h, holonomy, inverse, n, u,
 )  # fmt: skip
-from theorems.connection_walks.sections import equals, fixed, identity_product, parallel
+from theorems.connection_walks.sections import (
+    equals, fixed, gauged, identity_product, parallel,
+)  # fmt: skip
 from theorems.rules import Induction, Vanishing
 from theorems.statement import Bound, Definition, Equation, Iff, Step, array, symbols_of
 
@@ -26,8 +28,9 @@ flow = Definition(Phi[i, j], pi[i] * P[i, j])
 energy = Sum(Phi[i, j] * D[i, j, a, c] ** 2, (i, 1, n), (j, 1, n), (a, 1, d))
 no_energy = Step(
     id="no_energy", lhs=energy, rhs=Integer(0),
-    by=(flow, difference, chain, harmonic(P, T, u, frames), isometric(T, frames)),
-    because="With $|v|_{G_i} = |F_i v|$ the energy is $2 \\langle u, (I - W) u \\rangle$, which is 0.",
+    by=(flow, difference, chain, harmonic(P, T, u, frames), isometric(P, T, frames)),
+    because="With $|v|_{G_i} = |F_i v|$ the energy is $2 \\langle u, (I - W) u \\rangle$, that "
+    "is 0.",
 )
 each_edge = Vanishing(
     id="each_edge", total=energy, part=D[i, j, a, c], weight=Phi[i, j],
@@ -73,8 +76,19 @@ in_kernel = Step(
 coordinates = Step(
     id="coordinates", lhs=Sum(g_inv[i, a, b] * u[i, b, c], (b, 1, d)), rhs=w[a, c],
     by=(section, inverse),
-    because="w is read off u at any node, so no w != 0 is lost; carried along the tree, every "
-    "parallel u has this form.",
+    because="w is read off u at any node, so no w != 0 is lost.",
+)
+along_tree = Step(
+    id="along_tree", lhs=B[i, j] * Sum(g_inv[i, a, b] * image, (b, 1, d)),
+    rhs=B[i, j] * Sum(g_inv[i, a, b] * u[i, b, c], (b, 1, d)), by=(parallel(B[i, j], T, u),),
+    because="On a tree edge T_ij u_j = u_i for a parallel u,",
+)
+same_coordinates = Iff(
+    id="same_coordinates", left=(along_tree.lhs, along_tree.rhs),
+    right=(B[i, j] * Sum(g_inv[j, a, b] * u[j, b, c], (b, 1, d)), along_tree.rhs),
+    by=(inverse, gauged(B, T, gauge)),
+    because="and T_ij = g_i g_j^{-1}, so g_i^{-1} u_i is the same at both ends, and on all of a "
+    "spanning tree: every parallel u is g w.",
 )
 named = Step(
     id="named", lhs=Sum(g[i, a, b] * w[b, c], (b, 1, d)), rhs=u[i, a, c], by=(section,),

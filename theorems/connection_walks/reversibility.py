@@ -226,7 +226,8 @@ THEOREM = Theorem(
         Clause("lines", r"Collinear tokens have cycle sums $0$ for every $M$, two tokens for every "
                r"$S$.", (on_tokens.line, on_tokens.two_tokens)),
         Clause("all_tokens", r"The tokens $0, e_k, e_l$ have cycle sum $K(e_k, e_l) = "
-               r"K_{kl}$: for $n \ge 3$ and $d \ge 2$, all configurations have cycle sums $0$ iff $M = M^\top$.",
+               r"K_{kl}$: for $n \ge 3$ and $d \ge 2$, all configurations have cycle sums $0$ iff "
+               r"$M = M^\top$.",
                (on_tokens.probe, on_tokens.no_skew_part)),
         Clause("dimension", r"Let $N L + C L' = I$ with $L N = I_v$, $L' C = I_w$, $1 \le v < d$, "
                r"so $d = v + w$. If $N^\top K N = 0$ on the span of the $v$ columns of $N$, then "

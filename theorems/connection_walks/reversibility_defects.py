@@ -169,10 +169,10 @@ THEOREM = Theorem(
                r"$\frac{1}{n} \sum_{ij} P_{ij} D_{ij} \le 1$, and it is $0$ "
                r"iff $T_{ij}^\top G_i T_{ij} = G_j$ on all edges.",
                (edges.metric_bounded, edges.metric_zero, edges.isometric, edges.not_isometric)),
-        Clause("inverse", r"For a row-stochastic $P \ge 0$, $s_{ij} \in \{0, 1\}$ with $P_{ji} = "
-               r"s_{ij} v_{ij}$, $v_{ij} > 0$, so that $s_{ij} = 0$ iff $P_{ji} = 0$, $D_{ij}$ the "
-               r"ratio above of $X = F_i T_{ij} T_{ji} F_i^{-1}$ and $J = I$, $F_i$ invertible, and "
-               r"$D'_{ij} = s_{ij} D_{ij} + 1 - s_{ij}$: $\frac{1}{n} "
+        Clause("inverse", r"For a row-stochastic $P \ge 0$, $s_{ij} \in \{0, 1\}$ with "
+               r"$P_{ji} = s_{ij} v_{ij}$, $v_{ij} > 0$, so that $s_{ij} = 0$ iff $P_{ji} = 0$, "
+               r"$D_{ij}$ the ratio above of $X = F_i T_{ij} T_{ji} F_i^{-1}$ and $J = I$, $F_i$ "
+               r"invertible, and $D'_{ij} = s_{ij} D_{ij} + 1 - s_{ij}$: $\frac{1}{n} "
                r"\sum_{ij} P_{ij} D'_{ij} \le 1$, and it is $0$ iff every edge is two-way and "
                r"$T_{ij} T_{ji} = I$.",
                (edges.two_way_edge, edges.two_way_sign, edges.one_way_sign, edges.inverse_bounded,
@@ -221,7 +221,7 @@ THEOREM = Theorem(
         Mutant("plain_norm", Bound(
             id="operator_bounded", small=plain(on.Wr, -1), because="claimed",
             large=4 * Sum((on.P[i, j] * on.T[i, j, a, b]) ** 2, *edges.whole),
-            certificate=plain(on.Wr, 1), by=(on.star, on.reciprocal, on.stationary,
+            certificate=plain(on.Wr, 1), by=(on.star, on.moved, on.reciprocal, on.stationary,
                                              on.positive_pi, nonnegative_Q, *identity_metric)),
             "the plain norm of W - W* is at most twice that of W, G = I"),
     ),

@@ -152,8 +152,8 @@ THEOREM = Theorem(
                (total, stochastic, nonnegative, scaled_isometry)),
         Clause("laplacian", r"So $I - W'$ is a CW5 Laplacian iff (b) $P'$ is reversible, that is "
                r"$P_{ij} c_{ij}$ for $\sigma_i = \pi_i / \rho_i$, and (d) $O_{ij} O_{ji} = I$ "
-               r"where $P'_{ij} \ne 0$, that is, for $c > 0$ and $\rho > 0$, $T_{ij} T_{ji} = c_{ij} "
-               r"c_{ji} I$ where $P_{ij} \ne 0$.",
+               r"where $P'_{ij} \ne 0$, that is, for $c > 0$ and $\rho > 0$, $T_{ij} T_{ji} = "
+               r"c_{ij} c_{ji} I$ where $P_{ij} \ne 0$.",
                (reversible, inverse_pairs)),
         Clause("remainder", r"For $T_{ij} = c_{ij} O_{ij} + E_{ij}$ and $\rho > 0$: $I - W = "
                r"\mathrm{diag}(1 - \rho) + \mathrm{diag}(\rho)(I - W') - R$, $(R u)_i = \sum_j "

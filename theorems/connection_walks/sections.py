@@ -24,14 +24,14 @@ def put(draw: Draw, target: IndexedBase, cell: tuple[int, ...], rows: Rows) -> N
 def matrix(draw: Draw, source: IndexedBase, cell: tuple[int, ...]) -> Rows:
     """The last two axes of an array at a cell."""
     rows, columns = draw.shape(source)[-2:]
-    name = str(source.label)
+    name = source.name
     return [[draw.get(name, (*cell, r, s)) for s in range(1, columns + 1)]
             for r in range(1, rows + 1)]  # fmt: skip
 
 
 def chosen(draw: Draw, target: IndexedBase, *cell: int) -> bool:
     """Whether an earlier assumption has chosen this entry."""
-    return (str(target.label), cell) in draw.entries
+    return (target.name, cell) in draw.entries
 
 
 def frames_of(draw: Draw, u: IndexedBase) -> Gauge:
@@ -123,7 +123,7 @@ def fixed(E: IndexedBase, h: IndexedBase, w: IndexedBase, T: IndexedBase | None 
             _transports(draw, E[i, j], T, gauge, holonomy)
             return
         for cell in draw.cells(h, 2):
-            if draw.get(str(E.label), cell) != 0:
+            if draw.get(E.name, cell) != 0:
                 put(draw, h, cell, holonomy())
 
     rule = (E[i, j] * Sum(h[i, j, a, b] * w[b, c], (b, 1, size)), E[i, j] * w[a, c])
@@ -188,10 +188,10 @@ def carries(claim: tuple[Expr, Expr], X: IndexedBase, s: IndexedBase, t: Indexed
 
     def impose(draw: Draw) -> None:
         for mark in (s, t):
-            if str(mark.label) not in draw.definitions and not chosen(draw, mark, 1):
+            if mark.name not in draw.definitions and not chosen(draw, mark, 1):
                 _choose_node(draw, mark)
         g, inverse = _choose_sections(draw, u)
-        if any(draw.get(str(u.label), cell) != 0 for cell in draw.cells(u)):
+        if any(draw.get(u.name, cell) != 0 for cell in draw.cells(u)):
             put(draw, X, (), times(_at(draw, g, s), _at(draw, inverse, t)))
 
     text = f"${latex(X.label)}$ carries the sections at its end to its start"
@@ -203,7 +203,7 @@ def _at(draw: Draw, frames: IndexedBase, mark: IndexedBase) -> Rows:
     n, size = draw.shape(frames)[:2]
     total = [[0] * size for _ in range(size)]
     for r in range(1, n + 1):
-        weight, frame = draw.get(str(mark.label), (r,)), matrix(draw, frames, (r,))
+        weight, frame = draw.get(mark.name, (r,)), matrix(draw, frames, (r,))
         total = [[x + weight * y for x, y in zip(*rows, strict=True)]
                  for rows in zip(total, frame, strict=True)]  # fmt: skip
     return total

@@ -36,7 +36,8 @@ entries = Iff(
           Sum(pi[j] * column_of(j, c, i, a) * G[j, c, b], (c, 1, d))),
     because="so it vanishes iff <e_ia, W e_jb> = <W e_ia, e_jb> for all basis vectors, iff Z = 0.",
 )  # fmt: skip
-B, S, E, Y = (array(name, n, n, d, d) for name in ("B", "S", "E", "Y"))
+B, S, E = array("B", n, n, d, d), array("S", n, n, d, d), array("E", n, n, d, d)
+Y = array("Y", n, n, d, d)
 framed = Definition(
     B[i, j, a, b], Sum(F[i, a, c] * Sum(T[i, j, c, e] * F_inv[j, e, b], (e, 1, d)), (c, 1, d))
 )
@@ -92,7 +93,7 @@ inverses = Step(
     because="So T_ji T_ij = I where P_ij and P_ji are positive.",
 )
 
-M, R, N = (array(name, n, n, d, d) for name in ("M", "R", "N"))
+M, R, N = array("M", n, n, d, d), array("R", n, n, d, d), array("N", n, n, d, d)
 two_way = Definition(M[i, j, a, b], Sum(T[i, j, a, c] * T[j, i, c, b], (c, 1, d)))
 return_gap = Definition(R[i, j, a, b], M[i, j, a, b] - KroneckerDelta(a, b))
 on_edge = Definition(N[i, j, a, b], pi[i] * P[i, j] * R[i, j, a, b])

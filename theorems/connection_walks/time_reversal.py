@@ -120,9 +120,12 @@ def starred(ratio: Expr, block: Expr) -> Definition:
     return Definition(Wr[i, j, a, b], ratio * P[j, i] * Sum(turned, (p, 1, d), (q, 1, d)))
 
 
-star = starred(r[i] * pi[j], T[j, i, q, p])
+lifted = array("M", n, n, d, d)
+moved = Definition(lifted[i, j, p, b], Sum(T[j, i, q, p] * G[j, q, b], (q, 1, d)))
+star = Definition(Wr[i, j, a, b], r[i] * pi[j] * P[j, i]
+                  * Sum(Gi[i, a, p] * lifted[i, j, p, b], (p, 1, d)))  # fmt: skip
 mean_block = Definition(V[i, j, a, b], half * (P[i, j] * T[i, j, a, b] + Wr[i, j, a, b]))
-adjoint_pair = (star, *time_reversal[1:], metric, inverse_metric, frames)
+adjoint_pair = (star, moved, *time_reversal[1:], metric, inverse_metric, frames)
 
 
 def lowered(block: Expr) -> Expr:
