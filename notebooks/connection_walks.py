@@ -21,45 +21,27 @@
 # objects and from checks that run here.
 
 # %%
-import re
 from random import Random
 
 import matplotlib.pyplot as plt
 import numpy as np
 from flint import fmpq
-from IPython.display import Markdown, display
 from matplotlib.patches import Circle, FancyArrowPatch, Patch, Wedge
-from sympy import Symbol
+from reading.statements import claims, clauses, derivation, needs, outcome, prose, results, show
+from reading.twins import exact_check, false_twins, instance, rational, real, values
 
 from numerics.properties import gated_mixture as gates_property
 from numerics.transports import head_transports
 from numerics.walks import multi_head_walk, softmax_walk
-from paper_checks import attention_geometry, formulas, latex
-from paper_checks.claims import claim_record, owner
-from paper_checks.exposition import exposition, given
+from paper_checks import formulas
 from paper_checks.run import check_theorem, settle_uses
 from theorems import catalogue
 from theorems.connection_walks import constant_transport as cw1
 from theorems.connection_walks import edge_gauge as cw3
 from theorems.connection_walks import gated_mixture as cw2
-from theorems.derive import derive
-from theorems.exact import Draw, SmallIntegers
-from theorems.instances import broken, search, violation
-from theorems.statement import Assumption, Cited, Definition, Rule, Witness
-from theorems.world import TRUE, World
 
 IDS = ("CW1", "CW2", "CW3")
 THEOREMS = {identifier: catalogue.load(identifier) for identifier in IDS}
-
-
-def prose(text: str) -> str:
-    """A text of a theorem as Markdown with formulas."""
-    return latex.tex(text).replace(r"\textgreater{}", "&gt;").replace(r"\textless{}", "&lt;")
-
-
-def show(*paragraphs: str) -> None:
-    display(Markdown("\n\n".join(paragraphs)))
-
 
 # %% [markdown]
 # ## 1. What the theorems say
@@ -70,8 +52,7 @@ def show(*paragraphs: str) -> None:
 
 # %%
 for theorem in THEOREMS.values():
-    lines = [f"- **{theorem.id}.{c.name}** {prose(c.statement)}" for c in theorem.clauses]
-    show(f"### {theorem.id}. {theorem.title}", "\n".join(lines))
+    clauses(theorem)
 
 # %% [markdown]
 # ## 2. A picture
@@ -111,17 +92,6 @@ HEAD_WEIGHTS = np.array([third] * H)
 TOKENS = np.array([[fmpq(rng.randrange(-4, 5)) for _ in range(2)] for _ in WORDS])
 
 
-def instance(rule: Rule, arrays: dict) -> Draw:
-    """The layer as an exact instance of a rule; what the arrays leave free is drawn at random."""
-    definitions = [item for item in TRUE.given(rule) if isinstance(item, Definition)]
-    draw = Draw(SmallIntegers(Random(0)), definitions)
-    for array, entries in arrays.items():
-        for index, value in np.ndenumerate(np.array(entries, dtype=object)):
-            draw.put(array, tuple(k + 1 for k in index), value)
-            draw.sizes |= {str(s): k + 1 for s, k in zip(array.shape, index, strict=True)}
-    return draw
-
-
 layer = {cw2.A: ATTENTION, cw2.T: TRANSPORTS, cw2.w: HEAD_WEIGHTS, cw2.x: TOKENS}
 mixed = instance(cw2.one_walk, layer)
 EDGES = [(i, j) for i in range(N) for j in range(i + 1)]
@@ -138,17 +108,6 @@ TRANSPORT = {
     (i, j): np.array([[entry("M", i, j, a, b) for b in range(2)] for a in range(2)])
     for i, j in EDGES
 }
-
-
-def real(values) -> np.ndarray:
-    """Exact numbers as floats, for drawing."""
-    return np.vectorize(float)(np.array(values, dtype=object))
-
-
-def values(**arrays) -> list[str]:
-    """Named exact arrays as formulas."""
-    lists = {Symbol(name): np.array(v, dtype=object).tolist() for name, v in arrays.items()}
-    return formulas.rule_formulas(Witness(id="values", because="", values=lists))
 
 
 # %% [markdown]
@@ -297,45 +256,6 @@ plt.show()
 
 
 # %%
-def outcome(step: Rule) -> str:
-    """What a run of the checker says of a step; it raises where the step does not follow."""
-    derive(step)
-    return "cited" if isinstance(step, Cited) else "checked"
-
-
-def used(item) -> str:
-    """An object that a step uses, by name."""
-    if isinstance(item, Assumption):
-        return prose(item.text)
-    if isinstance(item, Definition):
-        return f"${formulas.latex(getattr(item.entry, 'base', item.entry))}$"
-    return f"*{item.id}*"
-
-
-def derivation(theorem) -> None:
-    """All clauses with their definitions, hypotheses and steps, each step checked."""
-    seen: set[str] = set()
-    outcomes: list[str] = []
-    show(f"### Derivation of {theorem.id}")
-    for clause in theorem.clauses:
-        parts = [f"#### {theorem.id}.{clause.name}", prose(clause.statement)]
-        shown = dict.fromkeys(map(formulas.definition, given(clause.steps, Definition)))
-        new = [formula for formula in shown if formula not in seen]
-        seen.update(new)
-        parts += ["Definitions, where they first occur:"] * bool(new) + [f"$${f}$$" for f in new]
-        if hypotheses := dict.fromkeys(a.text for a in given(clause.steps, Assumption)):
-            parts.append("Hypotheses: " + "; ".join(map(prose, hypotheses)) + ".")
-        for step in clause.steps:
-            outcomes.append(outcome(step))
-            uses = f" Uses {', '.join(map(used, step.by))}." if step.by else ""
-            parts.append(f"*{step.id}* ({formulas.kind(step)}) **{outcomes[-1]}**")
-            parts += [f"$${f}$$" for f in formulas.rule_formulas(step)]
-            parts.append(prose(step.because) + uses)
-        show(*parts)
-    print(f"{theorem.id}: {len(outcomes)} steps, {outcomes.count('checked')} checked, "
-          f"{outcomes.count('cited')} cited")  # fmt: skip
-
-
 derivation(THEOREMS["CW1"])
 
 # %%
@@ -355,14 +275,6 @@ derivation(THEOREMS["CW3"])
 
 
 # %%
-def exact_check(name: str, rule: Rule, arrays: dict) -> None:
-    """Evaluate a step and its hypotheses at the layer; every index, no rounding."""
-    draw = instance(rule, arrays)
-    faults = [broken(a, draw) for a in TRUE.given(rule) if isinstance(a, Assumption)]
-    print(f"{name:32} {'holds' if violation(rule, draw) is None else 'FAILS'}, hypotheses",
-          "hold" if not any(faults) else "FAIL")  # fmt: skip
-
-
 biases = {cw1.b_V: [fmpq(2), fmpq(-1)], cw1.b_O: [fmpq(1), fmpq(5)]}
 head_1 = {cw1.P: ATTENTION[0], cw1.x: TOKENS, cw1.W_V: W_V[0], cw1.W_O: W_O[0], **biases}
 exact_check("CW1.constant_transport, head 1", cw1.constant, head_1)
@@ -390,11 +302,6 @@ exact_check("CW2.row_sums", cw2.row_sums, layer)
 def module(attention, x, w_v, w_o):
     """The layer as a program computes it, head by head."""
     return sum((a @ (x @ v)) @ o for a, v, o in zip(attention, w_v, w_o, strict=True))
-
-
-def rational(array: np.ndarray) -> np.ndarray:
-    """The floats as the rational numbers that they are."""
-    return np.vectorize(lambda v: fmpq(*float(v).as_integer_ratio()), otypes=[object])(array)
 
 
 def small_layer(dtype):
@@ -586,87 +493,18 @@ plt.show()
 
 
 # %%
-def arrays_of(draw: Draw) -> dict[Symbol, list]:
-    """The free arrays of an instance as nested lists."""
-    found: dict[str, dict] = {}
-    for (name, index), value in sorted(draw.entries.items()):
-        if name not in draw.definitions:
-            found.setdefault(name, {})[index] = value
-    lists = {}
-    for name, entries in found.items():
-        full = np.full(np.max(list(entries), axis=0), Symbol(r"{\cdot}"), dtype=object)
-        for index, value in entries.items():
-            full[tuple(k - 1 for k in index)] = value
-        lists[Symbol(name)] = full.tolist()
-    return lists
-
-
-def smallest(mutant) -> tuple:
-    """The smallest counterexample of twenty searches: few entries, few zeros, small numbers.
-
-    Of an iff, an instance on which the left side holds and the right one fails goes first.
-    """
-    world = World(mutant.drop, mutant.add, mutant.redefine)
-    best = None
-    for seed in range(20):
-        found = search(mutant.claim, world, Random(seed), 400)
-        if found.draw is None:
-            continue
-        free = [fmpq(v) for (name, _), v in found.draw.entries.items()
-                if name not in found.draw.definitions]  # fmt: skip
-        size = sum(abs(v.p) + v.q for v in free)
-        cost = ("left at" in found.message, len(free), sum(v == 0 for v in free), size, seed)
-        best = min(best or (cost, found), (cost, found), key=lambda pair: pair[0])
-    return best
-
-
-def where(message: str) -> str:
-    """The place and the values of a failure, in words."""
-    message = re.sub(r"\{(.*?)\}", lambda match: match[1].replace(": ", " = "), message)
-    for side in ("left", "right"):
-        message = message.replace(f"{side}: None", f"the {side} side holds")
-        message = message.replace(f"{side}: at", f"the {side} side fails at")
-    return message.replace(">", "&gt;")
-
-
 records = [check_theorem(identifier, stress=False) for identifier in IDS]
 settle_uses(records)
 RECORDS = {record["id"]: record for record in records}
 
 
-def false_twins(theorem) -> None:
-    """Each mutant: its claim, what it changes, and an exact counterexample."""
-    shown = exposition(theorem, RECORDS[theorem.id])
-    own = given([s for c in theorem.clauses for s in c.steps], Definition)
-    show(f"#### False twins of {theorem.id}")
-    for mutant, read in zip(theorem.mutants, shown.mutants, strict=True):
-        _, found = smallest(mutant)
-        changes = [f"without: {prose(t)}" for t in read.without]
-        changes += [f"instead: {prose(t)}" for t in read.instead]
-        others = [d for d in given([mutant.claim], Definition) if d not in own]
-        display_formulas = [*map(formulas.definition, others), *read.formulas]
-        entries = formulas.rule_formulas(
-            Witness(id="found", because="", values=arrays_of(found.draw))
-        )
-        fails = read.record["refuted"] and read.record["derivation_fails"]
-        show(
-            f"**{theorem.id}:{mutant.id}** " + "; ".join([prose(mutant.text), *changes]),
-            *(f"$${f}$$" for f in display_formulas),
-            ("**False**" if fails else "**NOT REFUTED**") + f": {where(found.message)}, with "
-            + ", ".join(f"${e}$" for e in entries) + ".",
-        )  # fmt: skip
-    counts = RECORDS[theorem.id]
-    refuted = f"{counts['mutants_refuted']} of {counts['mutants']}"
-    print(f"{theorem.id}: {refuted} refuted; none of them has a derivation that passes")
-
-
-false_twins(THEOREMS["CW1"])
+false_twins(THEOREMS["CW1"], RECORDS["CW1"])
 
 # %%
-false_twins(THEOREMS["CW2"])
+false_twins(THEOREMS["CW2"], RECORDS["CW2"])
 
 # %%
-false_twins(THEOREMS["CW3"])
+false_twins(THEOREMS["CW3"], RECORDS["CW3"])
 
 # %% [markdown]
 # ### Which hypothesis is needed where
@@ -676,14 +514,7 @@ false_twins(THEOREMS["CW3"])
 
 # %%
 for identifier, record in RECORDS.items():
-    texts = dict(exposition(THEOREMS[identifier], record).assumptions)
-    rows = [f"| hypothesis of {identifier} | needed for | used, no counterexample found without |",
-            "|---|---|---|"]  # fmt: skip
-    for assumption, row in record["necessity"].items():
-        cells = [", ".join(f"{identifier}.{c}" for c, s in row.items() if s == state)
-                 for state in ("needed", "no counterexample found")]  # fmt: skip
-        rows.append(f"| {prose(texts[assumption])} | {cells[0] or '-'} | {cells[1] or '-'} |")
-    show("\n".join(rows))
+    needs(THEOREMS[identifier], record)
 
 # %% [markdown]
 # ## 6. What the paper claims, and what is true
@@ -695,28 +526,10 @@ for identifier, record in RECORDS.items():
 # steps of a theorem include those of other theorems on which it rests.
 
 # %%
-rows = ["| theorem | level | steps checked | cited | false twins refuted | all checks |",
-        "|---|---|---|---|---|---|"]  # fmt: skip
-for identifier, record in RECORDS.items():
-    rows.append(f"| {identifier} | {record['level']} | {record['steps_checked']} of "
-                f"{record['steps']} | {record['steps_cited']} | {record['mutants_refuted']} of "
-                f"{record['mutants']} | {'passed' if record['ok'] else 'FAILED'} |")  # fmt: skip
-show("\n".join(rows))
+results(RECORDS)
 
 # %%
-for claim in attention_geometry.CLAIMS:
-    evidence = attention_geometry.EVIDENCE[claim.id]
-    if not {owner(reference) for reference in evidence.references} <= set(IDS):
-        continue
-    judged = claim_record(claim, evidence, RECORDS)
-    lines = [f"### {claim.id}", f"*Claim.* {prose(claim.statement)}"]
-    lines += [f"*Read as.* {prose(claim.reading)}", f"*Verdict.* **{judged['verdict']}**"]
-    lines.append(f"*Evidence.* {', '.join(judged['evidence'])}")
-    lines += [f"*Added hypothesis.* {prose(text)}" for text in judged["added"]]
-    if judged["counterexamples"]:
-        lines.append(f"*False without it.* {', '.join(judged['counterexamples'])}")
-    lines += [f"*Note.* {prose(claim.note)}"] * bool(claim.note)
-    show(*lines)
+claims(RECORDS)
 
 # %% [markdown]
 # None of this makes the generator $I - W$ of a layer a connection Laplacian. That takes more of $P$

@@ -1,15 +1,21 @@
 """Stored notebooks are what their sources give, and a notebook that is not is caught."""
 
+import importlib
+import re
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
 
+from theorems import catalogue
+
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 TOOL = NOTEBOOKS / "build.py"
+SOURCES = sorted(path for path in NOTEBOOKS.glob("*.py") if path != TOOL)
 SOURCE = """\
 # %% [markdown]
 # A rotation $R$ is orthogonal: $R^T R = I$.
@@ -72,8 +78,24 @@ def replace(path: Path, old: str, new: str) -> None:
 def test_stored_notebooks_are_current() -> None:
     result = run("--check")
     assert result.returncode == 0, result.stderr
-    expected = len([path for path in NOTEBOOKS.glob("*.py") if path != TOOL])
-    assert result.stdout == f"{expected} notebooks checked\n"
+    assert result.stdout == f"{len(SOURCES)} notebooks checked\n"
+
+
+def unknown_clauses(text: str) -> list[str]:
+    """Clauses that a text names, such as CW2.gates, and no theorem has."""
+    found = re.findall(r"\b([A-Z]{2}\d+)\.([a-z]\w*)", text)
+    known = {i: {c.name for c in catalogue.load(i).clauses} for i, _ in found}
+    return sorted({f"{i}.{name}" for i, name in found if name not in known[i]})
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_every_clause_that_a_notebook_names_exists(source: Path) -> None:
+    assert not unknown_clauses(source.read_text(encoding="utf-8"))
+
+
+def test_a_clause_that_no_theorem_has_is_noticed() -> None:
+    text = "gates are weights (CW2.gates, CW2.gate_sums) of CW2. The weights add up"
+    assert unknown_clauses(text) == ["CW2.gate_sums"]
 
 
 def test_a_second_run_gives_the_same_notebook(folder: Path) -> None:
@@ -149,3 +171,42 @@ def test_a_notebook_without_a_source_or_a_source_without_one_is_caught(folder: P
     assert result.returncode == 1
     assert "renamed.ipynb has no source beside it" in result.stderr
     assert "rotation.ipynb is missing: run 'make notebooks'" in result.stderr
+
+
+@pytest.fixture
+def reading(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Any]:
+    """Import a module of what the notebooks share, as a notebook does from its own folder."""
+    monkeypatch.syspath_prepend(str(NOTEBOOKS))
+    return lambda name: importlib.import_module(f"reading.{name}")
+
+
+SQUARE = [[0, 0], [3, 1], [1, 2]]
+
+
+@pytest.mark.parametrize(("step", "answer"), [(0, "holds"), (1, "FAILS")], ids=["true", "false"])
+def test_an_exact_check_tells_a_step_from_its_false_twin(
+    reading: Callable[[str], Any], capsys: pytest.CaptureFixture[str], step: int, answer: str
+) -> None:
+    theorem = catalogue.load("CW8")
+    twin = next(m.claim for m in theorem.mutants if m.id == "without_factor_two")
+    rule = (reading("twins").step_of(theorem, "token_cycle"), twin)[step]
+    arrays = {"x": SQUARE, "M": [[1, 2], [0, 1]], "r": [0, 1, 5], "c": [2, 0, 1]}
+    reading("twins").exact_check("cycle sum", rule, arrays, 10)
+    assert capsys.readouterr().out == f"cycle sum  {answer}, hypotheses hold\n"
+
+
+@pytest.mark.parametrize(
+    ("law", "answer"), [([1, 1], "hold"), ([1, 2], "FAIL")], ids=["stationary", "not stationary"]
+)
+def test_an_exact_check_names_hypotheses_that_fail(
+    reading: Callable[[str], Any], capsys: pytest.CaptureFixture[str], law: list[int], answer: str
+) -> None:
+    rule = reading("twins").step_of(catalogue.load("CW9"), "reversed_law")
+    reading("twins").exact_check("law", rule, {"P": [[0, 1], [1, 0]], "pi": law}, 3)
+    assert capsys.readouterr().out.endswith(f"hypotheses {answer}\n")
+
+
+def test_rounding_noise_does_not_reach_a_notebook(reading: Callable[[str], Any]) -> None:
+    assert reading("statements").number(-1e-17) == "0.00"
+    pair = [0.5 + 1e-17j, 0.5 - 2e-17j, -1e-18]
+    assert str(reading("pictures").tidy(pair).tolist()) == "[0j, (0.5+0j), (0.5+0j)]"

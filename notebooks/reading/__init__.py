@@ -1,0 +1,1 @@
+"""What the notebooks share: theorem objects as text, exact instances, and pictures of walks."""
