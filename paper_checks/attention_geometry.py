@@ -166,12 +166,27 @@ EVIDENCE = {
         ("CW3.same_operator", "CW3.what_changes", "CW3.what_stays", "CW3.node_gauge")
     ),
     "attention-geometry/classical-operators": Evidence(
-        ("CW5.reduction", "CW10.fundamental_cycles", "CW10.spectrum", "CW14.affine_density",
-         "CW14.manifold")
+        (
+            "CW5.reduction",
+            "CW10.fundamental_cycles",
+            "CW10.spectrum",
+            "CW14.affine_density",
+            "CW14.manifold",
+        )
     ),
     "attention-geometry/operator-tools": Evidence(
-        ("CW4.realignment", "CW9.stochasticity", "CW9.flow", "CW9.metric", "CW9.inverse",
-         "CW9.operator", "CW12.generator", "CW13.imaginary", "CW13.range", "CW13.defects")
+        (
+            "CW4.realignment",
+            "CW9.stochasticity",
+            "CW9.flow",
+            "CW9.metric",
+            "CW9.inverse",
+            "CW9.operator",
+            "CW12.generator",
+            "CW13.imaginary",
+            "CW13.range",
+            "CW13.defects",
+        )
     ),
     "attention-geometry/depth-stability": Evidence(("EM.depth_stability",)),
     "attention-geometry/scaled-isometries": Evidence(("EM.isometry",)),

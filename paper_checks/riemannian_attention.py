@@ -117,7 +117,7 @@ CLAIMS = (
 )
 
 EVIDENCE = {
-    "riemannian-attention/euclidean-scores": Evidence(("RA3",)),
+    "riemannian-attention/euclidean-scores": Evidence(("RA3.bilinear",)),
     "riemannian-attention/flat-collapse": Evidence(
         ("RA11", "RA13"),
         added=(
@@ -131,7 +131,15 @@ EVIDENCE = {
         added=(r"score spreads $B_l$ with $\sum_l e^{-B_l} = \infty$", "no residual stream"),
         without=("RA12", "RA16"),
     ),
-    "riemannian-attention/non-gram": Evidence(("RA1", "RA2", "RA4"), refuted_by=("RA3",)),
+    "riemannian-attention/non-gram": Evidence(
+        ("RA1.upper_bound", "RA1.attained", "RA2", "RA4.generic", "RA4.causal"),
+        refuted_by=(
+            "RA3.conformal",
+            "RA3.diagonal",
+            "RA3.shared_diagonal",
+            "RA3:heterogeneous_is_more",
+        ),
+    ),
     "riemannian-attention/structural-only": Evidence(("RA11",)),
     "riemannian-attention/distance-cost": Evidence(
         ("RA7.low_rank_form", "RA7.products", "RA7.counts"),
@@ -162,5 +170,7 @@ EVIDENCE = {
         ),
         without=("RA12", "RA16"),
     ),
-    "riemannian-attention/kernel-sense": Evidence(("RA18",)),
+    "riemannian-attention/kernel-sense": Evidence(
+        ("RA18.conditional", "RA18.homogeneous", "RA18.heterogeneous")
+    ),
 }

@@ -20,17 +20,27 @@ CATALOGUE = {
     "CW12": "connection_walks.scaled_isometries",
     "CW13": "connection_walks.defect_spectra",
     "CW14": "connection_walks.continuum_limit",
+    "RA1": "riemannian_attention.score_rank",
+    "RA3": "riemannian_attention.rank_spectrum",
+    "RA4": "riemannian_attention.softmax_separation",
+    "RA5": "riemannian_attention.distance_matrices",
     "RA6": "riemannian_attention.woodbury",
     "RA7": "riemannian_attention.distance_cost",
+    "RA15": "riemannian_attention.geodesic_reversibility",
+    "RA18": "riemannian_attention.kernel_sense",
 }
 PLANNED = frozenset(
     f"{family}{number}"
-    for family, first, last in (("RA", 1, 5), ("RA", 8, 18), ("AP", 1, 10))
-    for number in range(first, last + 1)
+    for family, numbers in (("RA", (2, *range(8, 15), 16, 17)), ("AP", range(1, 11)))
+    for number in numbers
 )
 CITABLE: dict[str, tuple[str, ...]] = {  # theorem -> ids of the axioms it may cite
     "CW9": ("Perron-Frobenius",),
     "CW14": ("Singer-Wu",),
+    "RA1": ("generic-nonvanishing",),
+    "RA3": ("Micchelli",),
+    "RA5": ("Schoenberg",),
+    "RA18": ("Schoenberg",),
 }
 
 

@@ -1,0 +1,237 @@
+"""The exact rank of scores over Q or modulo a prime, with a certificate that plain code checks.
+
+Entries are integers, fractions or floats (which are rationals). The rank is that of 2 S or 4 S,
+so characteristic 2 alone is excluded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import numpy as np
+from flint import fmpz_mat, nmod, nmod_mat
+
+PRIME = 2**29 - 3
+"""Below 2^29 a sum of up to 31 products fits in 63 bits."""
+
+SECOND_PRIME = 2**29 - 33
+RANK_KINDS = ("query", "key", "symmetrised", "bilinear", "bilinear symmetrised")
+_WIDEST = 31
+
+
+@dataclass(frozen=True)
+class ScoreRank:
+    """A rank with its certificate: rows and columns whose minor is not 0 modulo a prime.
+
+    A minor of integers that is not 0 modulo a prime is not 0, so the rank over Q is at least
+    `rank`. exact says that it was decided over Q; modulo a prime it is a lower bound over Q.
+    """
+
+    rank: int
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+    modulus: int
+    minor: int
+    exact: bool
+
+    def certifies(self, scores: Sequence[Sequence[int]]) -> bool:
+        """Whether the integer matrix has this minor, by elimination in plain integers."""
+        p = self.modulus
+        if not len(set(self.rows)) == len(set(self.columns)) == self.rank:
+            return False
+        minor = [[int(scores[i][j]) % p for j in self.columns] for i in self.rows]
+        return self.minor % p != 0 and _determinant(minor, p) == self.minor % p
+
+
+def _determinant(rows: list[list[int]], p: int) -> int:
+    """Determinant modulo a prime, by elimination."""
+    total, rows = 1, [list(row) for row in rows]
+    for k in range(len(rows)):
+        pivot = next((i for i in range(k, len(rows)) if rows[i][k]), None)
+        if pivot is None:
+            return 0
+        if pivot != k:
+            rows[k], rows[pivot], total = rows[pivot], rows[k], -total
+        total = total * rows[k][k] % p
+        inverse = pow(rows[k][k], -1, p)
+        for i in range(k + 1, len(rows)):
+            factor = rows[i][k] * inverse % p
+            if factor:
+                rows[i] = [(a - factor * b) % p for a, b in zip(rows[i], rows[k], strict=True)]
+    return total % p
+
+
+def score_rank_exact(
+    x: Any,
+    G: Any = None,
+    *,
+    D: Any = None,
+    U: Any = None,
+    kind: str = "query",
+    modulus: int | None = None,
+    centred: bool = False,
+) -> ScoreRank:
+    """Rank of the scores of tokens x (n, d) with metrics G (n, d, d), or D (n, d) and U (n, d, r).
+
+    centred: of S C, the width that softmax needs. With modulus, a prime below 2^29 other than 2,
+    the rank modulo it. Raises ValueError, TypeError by name. Source: RA1, RA3, RA4.
+    """
+    scores = integer_scores(x, G, D=D, U=U, kind=kind, modulus=modulus)
+    return rank_of(centre(scores) if centred else scores, modulus)
+
+
+def integer_scores(
+    x: Any,
+    G: Any = None,
+    *,
+    D: Any = None,
+    U: Any = None,
+    kind: str = "query",
+    modulus: int | None = None,
+) -> np.ndarray:
+    """-2 S, or -4 S where symmetrised (x_i^T G_i x_j, twice where symmetrised, if bilinear), in
+    integers: object entries over Q, scaled to be integers, or int64 ones modulo a prime.
+
+    Raises ValueError, TypeError by name.
+    """
+    if kind not in RANK_KINDS:
+        raise ValueError(f"kind must be one of {', '.join(RANK_KINDS)}, got {kind!r}")
+    if modulus is not None:
+        _prime(modulus)
+    tokens, metrics = _rationals("x", x, 2), _metrics(G, D, U)
+    n, d = tokens.shape
+    if metrics.shape != (n, d, d):
+        raise ValueError(f"G must have shape {(n, d, d)}, got {metrics.shape}")
+    if modulus is None:
+        tokens, metrics = _cleared(tokens), _cleared(metrics)
+    else:
+        if d > _WIDEST:
+            raise ValueError(f"d must be at most {_WIDEST} with a modulus, got {d}")
+        tokens, metrics = _reduced("x", tokens, modulus), _reduced("G", metrics, modulus)
+    return _paired(tokens, metrics, kind, modulus)
+
+
+def centre(scores: np.ndarray) -> np.ndarray:
+    """Differences with the last column: of the rank of S C, without a division."""
+    return scores[:, :-1] - scores[:, -1:]
+
+
+def rank_of(scores: np.ndarray, modulus: int | None = None) -> ScoreRank:
+    """Rank of an integer matrix with its certificate, over Q or modulo a prime."""
+    rows = [[int(entry) for entry in row] for row in scores]
+    if not rows or not rows[0]:
+        return ScoreRank(0, (), (), modulus or PRIME, 1, True)
+    if modulus is not None:
+        return _certified(rows, modulus, exact=False)
+    rank = fmpz_mat(rows).rank()
+    for prime in (PRIME, SECOND_PRIME):
+        if (found := _certified(rows, prime, exact=True)).rank == rank:
+            return found
+    raise ArithmeticError(f"no minor of size {rank} survives modulo {PRIME} or {SECOND_PRIME}")
+
+
+def _certified(rows: list[list[int]], p: int, exact: bool) -> ScoreRank:
+    matrix = nmod_mat(rows, p)
+    columns = _pivots(matrix)
+    inside = [[row[j] for j in columns] for row in rows]
+    places = _pivots(nmod_mat([list(c) for c in zip(*inside, strict=True)], p)) if columns else ()
+    minor = [[inside[i][j] for j in range(len(columns))] for i in places]
+    value = int(nmod_mat(minor, p).det()) if minor else 1
+    return ScoreRank(len(columns), places, columns, p, value, exact)
+
+
+def _pivots(matrix: nmod_mat) -> tuple[int, ...]:
+    reduced, rank = matrix.rref()
+    found = []
+    for row in range(rank):
+        start = found[-1] + 1 if found else 0
+        found.append(next(j for j in range(start, matrix.ncols()) if int(reduced[row, j])))
+    return tuple(found)
+
+
+def _paired(x: np.ndarray, G: np.ndarray, kind: str, p: int | None) -> np.ndarray:
+    """Entry (i, j) from each token's own metric; modulo p no sum leaves 63 bits."""
+
+    def small(values: np.ndarray) -> np.ndarray:
+        return values if p is None else values % p
+
+    rows = []
+    for token, metric in zip(x, G, strict=True):
+        if kind.startswith("bilinear"):
+            rows.append(small(x @ small(metric.T @ token)))
+        else:
+            steps = x - token
+            rows.append(small(np.sum(small(steps @ metric) * steps, axis=1)))
+    own = np.stack(rows)
+    if kind == "key":
+        return own.T
+    return small(own + own.T) if kind.endswith("symmetrised") else own
+
+
+def _metrics(G: Any, D: Any, U: Any) -> np.ndarray:
+    if (G is None) == (D is None):
+        raise ValueError("G must be given, or D and U, and not both")
+    if G is not None:
+        if U is not None:
+            raise ValueError("U must come with D, got G")
+        return _rationals("G", G, 3)
+    diagonal = _rationals("D", D, 2)
+    n, d = diagonal.shape
+    metrics = np.full((n, d, d), Fraction(0), dtype=object)
+    metrics[:, range(d), range(d)] = diagonal
+    if U is not None:
+        columns = _rationals("U", U, 3)
+        if columns.shape[:2] != (n, d):
+            raise ValueError(f"U must have shape ({n}, {d}, r), got {columns.shape}")
+        metrics = metrics + np.stack([u @ u.T for u in columns])
+    return metrics
+
+
+def _rationals(name: str, values: Any, axes: int) -> np.ndarray:
+    """Entries as integers or fractions, exactly."""
+    array = np.asarray(values.tolist() if hasattr(values, "tolist") else values, dtype=object)
+    if array.ndim != axes or array.size == 0:
+        raise ValueError(f"{name} must have {axes} axes, all positive, got shape {array.shape}")
+
+    def exact(entry: Any) -> int | Fraction:
+        if isinstance(entry, bool) or not isinstance(entry, int | float | Fraction):
+            raise TypeError(
+                f"{name} must hold integers, fractions or floats, got {type(entry).__name__}"
+            )
+        if isinstance(entry, float) and not np.isfinite(entry):
+            raise ValueError(f"{name} must be finite, got {entry}")
+        return entry if isinstance(entry, int) else Fraction(entry)
+
+    return _each(exact, array)
+
+
+def _each(function: Callable[[Any], Any], values: np.ndarray) -> np.ndarray:
+    """The function at every entry, as an array of objects."""
+    return np.asarray(np.frompyfunc(function, 1, 1)(values), dtype=object)
+
+
+def _cleared(values: np.ndarray) -> np.ndarray:
+    scale = lcm(*(Fraction(entry).denominator for entry in values.flat))
+    return _each(lambda entry: int(entry * scale), values)
+
+
+def _reduced(name: str, values: np.ndarray, p: int) -> np.ndarray:
+    def residue(entry: int | Fraction) -> int:
+        exact = Fraction(entry)
+        if exact.denominator % p == 0:
+            raise ValueError(f"{name} must be integral modulo {p}, got {exact}")
+        return exact.numerator * pow(exact.denominator, -1, p) % p
+
+    return _each(residue, values).astype(np.int64)
+
+
+def _prime(p: int) -> None:
+    if isinstance(p, bool) or not isinstance(p, int):
+        raise TypeError(f"modulus must be an integer, got {type(p).__name__}")
+    if not 2 < p < 2**29 or any(p % k == 0 for k in range(2, int(p**0.5) + 1)):
+        raise ValueError(f"modulus must be an odd prime below 2^29, got {p}")
+    nmod(1, p)
