@@ -113,6 +113,16 @@ def _rows(expr: Expr) -> list[str]:
     return rows
 
 
+def _side_rows(sides: tuple[Expr, Expr], opening: str) -> list[str]:
+    """An equation after an opening sign, in as few lines as its terms allow."""
+    if width(whole := equation(sides)) <= LINE:
+        return [f"{opening} {whole}"]
+    left, right = _rows(sides[0]), _rows(sides[1])
+    right[0] = f"= {right[0]}"
+    rows = [f"{left[-1]} {right[0]}", *right[1:]] if len(left) == 1 else [*left, *right]
+    return [f"{opening} {rows[0]}", *(rf"&\quad {row}" for row in rows[1:])]
+
+
 def equation(sides: tuple[Expr, Expr]) -> str:
     """left = right, on one line."""
     return f"{latex(sides[0])} = {latex(sides[1])}"
@@ -162,7 +172,8 @@ def _(rule: Iff) -> list[str]:
     left, right = equation(rule.left), equation(rule.right)
     join = r"\;\Longleftrightarrow\; "
     if width(left + right) > LINE:
-        found = [rf"\begin{{aligned}} & {left} \\ &{join} {right} \end{{aligned}}"]
+        rows = [*_side_rows(rule.left, "&"), *_side_rows(rule.right, rf"&{join}")]
+        found = [rf"\begin{{aligned}} {BREAK.join(rows)} \end{{aligned}}"]
     else:
         found = [left + join + right]
     if rule.factor != 1:

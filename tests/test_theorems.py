@@ -104,7 +104,7 @@ def test_theorem_is_verified_in_time(identifier: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("identifier", "mutant"), MUTANTS)
 def test_mutant_is_refuted_whatever_the_seed(identifier: str, mutant: Mutant) -> None:
-    missed = {seed: errors for seed in range(1, 9)
+    missed = {seed: errors for seed in range(1, 5)
               if (errors := refute(mutant, THEOREMS[identifier], seed)["errors"])}  # fmt: skip
     assert not missed, missed
 

@@ -163,6 +163,17 @@ def test_formulas_of_each_rule(rule: Rule, expected: list[str]) -> None:
     assert all(latex.mathml(formula) for formula in expected)
 
 
+def test_a_long_equivalence_is_broken_at_its_terms() -> None:
+    terms = [Sum(A[h, i, j] * T_h[h, a, b] * x[j, b] * w[k] * rho[q], (j, 1, m))
+             for k in (h, i, j) for q in (i, k)]  # fmt: skip
+    long = sum(terms, start=Integer(0))
+    (formula,) = rule_formulas(Iff(id="s", because="", left=(w[h], w[k]), right=(w[h], long)))
+    rows = formula.removeprefix(r"\begin{aligned}").removesuffix(r"\end{aligned}").split(r"\\")
+    assert len(rows) > 2
+    assert all(width(row) <= LINE + 8 for row in rows)  # eight for the arrow in front
+    assert latex.mathml(formula, True).count("<mtr>") == len(rows)
+
+
 def test_a_long_witness_has_a_line_for_each_matrix() -> None:
     blocks = [[[[r, c], [0, 1]] for c in range(5)] for r in range(5)]
     (formula,) = rule_formulas(Witness(id="s", because="", values={"T": blocks}))
