@@ -9,14 +9,14 @@ smaller than rounding; on the sphere the limit of the sums is known in closed fo
 from __future__ import annotations
 
 import math
-from numbers import Integral, Real
 
 import numpy as np
 from scipy.sparse.linalg import eigsh
 from scipy.special import gammainc
 
 from numerics import roundoff
-from numerics.arrays import finite, namespace, refuse, shape
+from numerics.arrays import finite, refuse, shape
+from numerics.inputs import bandwidth, doubles, integer, number, places
 from numerics.rates import Rate
 from numerics.walks import Walk, softmax_walk
 
@@ -25,42 +25,19 @@ _ANGLE = 64 * math.pi * _U  # error of an arc between two tokens, for |tilt| up 
 HOLONOMY = 2 * math.pi / 5
 TILT = 0.5
 SPHERE_TOKENS = 900
+LARGEST_MODE = 10**6
+LARGEST_DEGREE = 100
+"""Above it powers of eps may underflow whose terms count."""
 SECTION = {-1: 0.5, 0: 1.0, 2: 0.25}
 """Fourier coefficients of the section on which the generator with a density is measured."""
 
 
-def _number(name: str, value: object, must: str = "finite") -> float:
-    """The value as a float; TypeError for what is no real number, ValueError unless finite."""
-    if not isinstance(value, Real) or isinstance(value, bool):
-        raise TypeError(f"{name} must be a real number, got {type(value).__name__}")
-    if not math.isfinite(value):
-        raise ValueError(f"{name} must be {must}, got {value}")
-    return float(value)
-
-
-def _bandwidth(eps: object) -> float:
-    """eps as a float; ValueError unless it is positive."""
-    value = _number("eps", eps, "positive and finite")
-    if value <= 0:
-        raise ValueError(f"eps must be positive and finite, got {eps}")
-    return value
-
-
 def _tilt(tilt: object) -> float:
     """tilt as a float; ValueError unless the density 1 + tilt cos stays positive."""
-    value = _number("tilt", tilt)
+    value = number("tilt", tilt)
     if not abs(value) < 1:
         raise ValueError(f"tilt must lie in (-1, 1), got {tilt}")
     return value
-
-
-def _integer(name: str, value: object, least: int) -> int:
-    """The value as an int; TypeError for what is no integer, ValueError below the least."""
-    if not isinstance(value, Integral) or isinstance(value, bool):
-        raise TypeError(f"{name} must be an integer, got {type(value).__name__}")
-    if value < least:
-        raise ValueError(f"{name} must be at least {least}, got {value}")
-    return int(value)
 
 
 def circle_size(eps: float, tilt: float = 0.0) -> int:
@@ -68,9 +45,11 @@ def circle_size(eps: float, tilt: float = 0.0) -> int:
 
     In the variable F(phi) of the tokens a row is nearly a Gaussian, least wide where tokens are
     rarest: its Fourier coefficient n is e^(-n^2 eps (1 - |tilt|)^2 / 2).
-    Raises TypeError, ValueError for eps <= 0 or |tilt| >= 1.
+    Raises TypeError, ValueError for eps <= 0, |tilt| >= 1 or n above 2^53.
     """
-    least = math.sqrt(120 / _bandwidth(eps)) / (1 - abs(_tilt(tilt)))
+    least = math.sqrt(120 / bandwidth(eps)) / (1 - abs(_tilt(tilt)))
+    if least > 2**53:
+        raise ValueError(f"eps must need at most 2^53 tokens, got {eps} at tilt {tilt}")
     return 2 * math.ceil(least / 2) + 1
 
 
@@ -80,7 +59,7 @@ def circle_tokens(n: int, tilt: float = 0.0) -> np.ndarray:
     n is odd, so that 0 is a token and evenly spaced tokens have no antipodes, between which two
     geodesics are shortest. Raises TypeError, ValueError for even n, n < 3 or |tilt| >= 1.
     """
-    tilt, n = _tilt(tilt), _integer("n", n, 3)
+    tilt, n = _tilt(tilt), integer("n", n, 3)
     if n % 2 == 0:
         raise ValueError(f"n must be odd, got {n}")
     mass = 2 * math.pi * np.arange(-(n // 2), n // 2 + 1) / n
@@ -95,18 +74,19 @@ def circle_tokens(n: int, tilt: float = 0.0) -> np.ndarray:
 def circle_walk(
     angles: np.ndarray, eps: float, theta: float = 0.0, rows: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    """Weights and transports (m, n) of the tokens `rows` (m,), all by default, over all n.
+    """Weights and transports (m, n) in float64 of tokens `rows` (m,), all by default, over all n.
 
     T_ij = e^{i theta arc/2pi}, arc = phi_j - phi_i in [-pi, pi): parallel transport of the
     connection d/dphi + i theta/2pi, and once around with falling phi is the rotation by theta.
     Third comes a bound on the rounding error of P_ij T_ij, summed over a row.
-    Raises TypeError, ValueError for eps <= 0 or numbers that are not finite.
+    Raises TypeError, also unless angles are float64 and rows integers, and ValueError for
+    eps <= 0, numbers that are not finite or rows out of range.
     """
-    eps, theta = _bandwidth(eps), _number("theta", theta)
-    namespace(angles=angles)
+    eps, theta = bandwidth(eps), number("theta", theta)
+    doubles(angles=angles)
     shape({}, "angles", angles, "n")
     finite(angles=angles)
-    chosen = angles if rows is None else angles[rows]
+    chosen = angles if rows is None else angles[places(rows, len(angles))]
     arc = np.remainder(angles[None, :] - chosen[:, None] + math.pi, 2 * math.pi) - math.pi
     logits = -2 * np.sin(arc / 2) ** 2 / eps
     weights = softmax_walk(logits)
@@ -121,9 +101,10 @@ def circle_eigenvalue(
     """2 (1 - lambda)/eps for the eigenvalue of e^{ik phi} on n even tokens, and its rounding bound.
 
     Its limit is (k + theta/2pi)^2; untwisted, lambda is I_k(1/eps)/I_0(1/eps). The block matrix is
-    circulant: one row gives the eigenvalue. Raises TypeError, ValueError like circle_tokens.
+    circulant: one row gives the eigenvalue.
+    Raises TypeError, ValueError like circle_tokens, and for |k| above LARGEST_MODE.
     """
-    k, n = _integer("k", k, -(10**6)), circle_size(eps) if n is None else n
+    k, n = integer("k", k, -LARGEST_MODE, LARGEST_MODE), circle_size(eps) if n is None else n
     angles = circle_tokens(n)
     weights, transports, rounded = circle_walk(angles, eps, theta, np.array([n // 2]))
     value = np.real(weights[0] * transports[0] @ np.exp(1j * k * angles))
@@ -172,10 +153,16 @@ def sphere_eigenvalue(l: int, eps: float, spin: int = 1) -> tuple[float, float]:
 
     W commutes with rotations: on the l-th harmonics of spin s, vector fields for s = 1, it is the
     mean of d^l_ss = (1 - z)^s P_{l-s}^(0,2s)(1 - 2z), z = sin^2(beta/2), under e^{-2z/eps}; the
-    limit is l(l+1) - s^2, 2(2l+1) times. Raises TypeError, ValueError for l < s, s < 0, eps <= 0.
+    limit is l(l+1) - s^2, 2(2l+1) times.
+    Raises TypeError, ValueError for s < 0, l < s, l above LARGEST_DEGREE, eps <= 0, or eps so
+    large that the moments over- or underflow.
     """
-    eps, spin = _bandwidth(eps), _integer("spin", spin, 0)
-    degree = _integer("l", l, spin) - spin
+    eps, spin = bandwidth(eps), integer("spin", spin, 0)
+    l = integer("l", l, spin, LARGEST_DEGREE)
+    degree = l - spin
+    largest = 2 * math.exp((700 - math.lgamma(l + 2)) / (l + 1))  # (l+1)! (eps/2)^(l+1) < e^700
+    if eps > largest:
+        raise ValueError(f"eps must be at most {largest:.3g} at l = {l}, got {eps}")
     jacobi = [
         (-1) ** m * math.comb(degree, m) * math.comb(degree + 2 * spin + m, m)
         for m in range(degree + 1)
@@ -194,7 +181,7 @@ def sphere_tokens(n: int) -> tuple[np.ndarray, np.ndarray]:
 
     Raises TypeError, ValueError for n < 2.
     """
-    index = np.arange(_integer("n", n, 2)) + 0.5
+    index = np.arange(integer("n", n, 2)) + 0.5
     height = 1 - 2 * index / n
     azimuth = math.pi * (3 - math.sqrt(5)) * index
     radius = np.sqrt(1 - height**2)
@@ -207,17 +194,22 @@ def sphere_transports(points: np.ndarray, frames: np.ndarray) -> np.ndarray:
     """Parallel transports (n, n, 2, 2) along minimising geodesics, from x_j to x_i, in the frames.
 
     The rotation that takes y to x takes a vector v at y to v - <x, v> (x + y)/(1 + <x, y>).
-    Raises ValueError for antipodal points, between which no geodesic is shortest.
+    Raises TypeError unless both are float64, ValueError for frames that are not orthonormal and
+    tangent, and for antipodal points, between which no geodesic is shortest.
     """
-    namespace(points=points, frames=frames)
-    for name, array, axes in (("points", points, ("n", "3")), ("frames", frames, ("n", "3", "2"))):
-        shape({"n": len(points), "3": 3, "2": 2}, name, array, *axes)
+    doubles(points=points, frames=frames)
+    sizes = {"3": 3, "2": 2}
+    shape(sizes, "points", points, "n", "3")
+    shape(sizes, "frames", frames, "n", "3", "2")
     finite(points=points, frames=frames)
     lengths = np.sum(points**2, axis=1)
     refuse("points", lengths, np.abs(lengths - 1) > 16 * _U, "of squared length 1")
     cosines = points @ points.T
     if np.min(cosines) <= -1 + 4 * _U:
         raise ValueError(f"points must not be antipodal, got cosine {np.min(cosines)}")
+    products = np.swapaxes(frames, 1, 2) @ np.concatenate([frames, points[:, :, None]], axis=2)
+    apart = np.abs(products - np.eye(2, 3)) > 16 * _U
+    refuse("frames", products, apart, "orthonormal and tangent, by inner products 1 and 0")
     seen = np.einsum("iap,ja->ijp", frames, points)  # y in the frame at x
     turned = np.einsum("iap,jaq->ijpq", frames, frames, optimize=True)
     back = np.swapaxes(seen, 0, 1)[:, :, None, :]
@@ -230,8 +222,8 @@ def sphere_spectrum(n: int, eps: float, count: int = 30) -> np.ndarray:
     6, 10 and 14 of them lie near 1, 5 and 11.
     Raises TypeError, ValueError for n <= count/2, eps <= 0.
     """
-    eps, count = _bandwidth(eps), _integer("count", count, 1)
-    points, frames = sphere_tokens(_integer("n", n, count // 2 + 1))
+    eps, count = bandwidth(eps), integer("count", count, 1)
+    points, frames = sphere_tokens(integer("n", n, count // 2 + 1))
     weights = softmax_walk((points @ points.T - 1) / eps)
     # Weights are symmetric over row sums, and a token's weight for itself is 1 over its row sum.
     root = np.sqrt(np.diag(weights))
@@ -243,8 +235,14 @@ def sphere_spectrum(n: int, eps: float, count: int = 30) -> np.ndarray:
 
 
 def halvings(first: float, count: int) -> tuple[float, ...]:
-    """first, first/2, first/4, ..., count numbers. Raises TypeError, ValueError for first <= 0."""
-    return tuple(_bandwidth(first) / 2**k for k in range(_integer("count", count, 1)))
+    """first, first/2, first/4, ..., count numbers.
+
+    Raises TypeError, ValueError for first <= 0 or where the last is below 2^-1000.
+    """
+    first, count = bandwidth(first), integer("count", count, 1)
+    if math.ldexp(first, 1 - count) < 2.0**-1000:
+        raise ValueError(f"count must keep {first}/2^(count - 1) at least 2^-1000, got {count}")
+    return tuple(first / 2**k for k in range(count))
 
 
 def _rate(

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from numerics.inputs import number, real
+
 ORDER_WITHIN = 0.05
 """How far from the expected order an end of the interval may lie.
 
@@ -22,8 +24,8 @@ class Rate:
     The values carry no noise: the interval of the order is the range of the local slopes over the
     finer half, widened by `rounding`, a bound on the rounding error of every value. Where all
     errors there are within that bound there is no slope, and the limit is attained.
-    Raises ValueError for fewer than four values, eps not falling and positive, or a number that is
-    not finite.
+    Raises TypeError for what is no real number, ValueError for fewer than four values, eps not
+    falling and positive, or a number that is not finite.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Rate:
     rounding: float = 0.0
 
     def __post_init__(self) -> None:
+        self._check_types()
         count = len(self.epsilons)
         if count < 4 or len(self.values) != count:
             raise ValueError(
@@ -45,15 +48,28 @@ class Rate:
             raise ValueError(
                 f"{self.name}: epsilons must be falling and positive, got {self.epsilons}"
             )
-        for name in ("target", "expected", "rounding", "values", "epsilons"):
-            if not np.all(np.isfinite(getattr(self, name))):
-                raise ValueError(f"{self.name}: {name} must be finite, got {getattr(self, name)}")
+        for name in ("target", "expected", "rounding"):
+            number(f"{self.name}: {name}", getattr(self, name))
+        for name in ("values", "epsilons"):
+            for value in getattr(self, name):
+                number(f"{self.name}: {name}", value)
         ceiling = FINEST * self._scale / 1000  # above it, an error within rounding says little
         if not 0 <= self.rounding <= ceiling:
             raise ValueError(
                 f"{self.name}: rounding must lie between 0 and {ceiling:.3g}, a thousandth of the "
                 f"largest error allowed, got {self.rounding}"
             )
+
+    def _check_types(self) -> None:
+        for name in ("target", "expected", "rounding"):
+            real(f"{self.name}: {name}", getattr(self, name))
+        for name in ("values", "epsilons"):
+            found = getattr(self, name)
+            if not isinstance(found, tuple | list | np.ndarray):
+                kind = type(found).__name__
+                raise TypeError(f"{self.name}: {name} must be a tuple of numbers, got {kind}")
+            for value in found:
+                real(f"{self.name}: {name}", value)
 
     @property
     def _scale(self) -> float:

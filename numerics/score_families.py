@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb, arb_mat, ctx
 
+from numerics.arrays import is_array
+from numerics.inputs import integer, odd_prime
 from numerics.score_rank import PRIME, centre, integer_scores, rank_of
 
 Metrics = Callable[[np.random.Generator, int, int, int], np.ndarray]
@@ -19,7 +21,8 @@ TOKENS = ("generic", "sphere", "gain", "layer norm")
 
 
 def full_width(d: int) -> int:
-    """N = C(d + 2, 2)."""
+    """N = C(d + 2, 2). Raises TypeError, ValueError for what is no d >= 0."""
+    d = integer("d", d, 0)
     return (d + 1) * (d + 2) // 2
 
 
@@ -188,8 +191,9 @@ def tokens_modulo(
     """Tokens (n, d) modulo p: generic; with |x|^2 = 1; the same times a gain; or with |x|^2 = 2
     and entries of sum 0, as LayerNorm leaves them, each by a line through one such point.
 
-    Raises ValueError for a kind that is none of TOKENS, or a sphere with too few points.
+    Raises TypeError, ValueError by name, and ValueError for a sphere with too few points.
     """
+    n, d, p = integer("n", n, 1), integer("d", d, 0), odd_prime("p", p)
     if kind not in TOKENS:
         raise ValueError(f"kind must be one of {', '.join(TOKENS)}, got {kind!r}")
     if d < {"generic": 1, "layer norm": 3}.get(kind, 2):
@@ -216,8 +220,14 @@ def tokens_modulo(
 def rank_row(family: Family, d: int, r: int = 1, seed: int = 0, p: int = PRIME) -> RankRow:
     """The ranks of one family at one d (and r), for two tokens more than its bound.
 
-    Raises ValueError where the family has no bound there. Source: RA3, RA4.
+    Raises TypeError, ValueError by name, and where the family has no bound. Source: RA3, RA4.
     """
+    d, r, seed, p = (
+        integer("d", d, 0),
+        integer("r", r, 0),
+        integer("seed", seed, 0),
+        odd_prime("p", p),
+    )
     if not family.applies(d, r):
         raise ValueError(f"{family.name} has no bound at d = {d}, r = {r}")
     bound = family.rank(d, r)
@@ -232,11 +242,24 @@ def rank_row(family: Family, d: int, r: int = 1, seed: int = 0, p: int = PRIME) 
     )  # fmt: skip
 
 
+def _listed(name: str, values: Iterable[int], least: int) -> list[int]:
+    if not isinstance(values, Iterable):
+        raise TypeError(f"{name} must be integers, got {type(values).__name__}")
+    found = [integer(name, value, least) for value in values]
+    if not found:
+        raise ValueError(f"{name} must not be empty, got {values}")
+    return found
+
+
 def rank_table(
     dims: Iterable[int] = range(1, 13), ranks: Iterable[int] = (1, 2, 3), seed: int = 0
 ) -> list[RankRow]:
-    """All families at every d, and at every r where it applies."""
-    pairs = [(d, r) for d in dims for r in ranks]
+    """All families at every d >= 1, and at every r >= 0 where it applies.
+
+    Raises TypeError, ValueError by name, and for dims or ranks that are empty.
+    """
+    widths, depths = _listed("dims", dims, 1), _listed("ranks", ranks, 0)
+    pairs = [(d, r) for d in widths for r in depths]
     return [
         rank_row(family, d, r, seed) for family in families() for d, r in pairs
         if family.applies(d, r)
@@ -248,10 +271,16 @@ def distance_determinant(points: np.ndarray, bits: int = 256) -> arb:
 
     Raises ValueError, TypeError for points that are no integers. Source: RA5.
     """
+    bits = integer("bits", bits, 2)
+    if not is_array(points) or not isinstance(points, np.ndarray):
+        raise TypeError(f"points must be a NumPy array of integers, got {type(points).__name__}")
     if not np.issubdtype(points.dtype, np.integer):
         raise TypeError(f"points must be integers, got {points.dtype}")
     if points.ndim != 2 or points.size == 0:
         raise ValueError(f"points must have shape (n, d), all positive, got {points.shape}")
+    # Differences of unsigned and squares of narrow integers wrap.
+    square = points.shape[1] * (2 * max(-int(points.min()), int(points.max()))) ** 2
+    points = points.astype(np.int64 if square < 2**63 else object)
     with ctx.workprec(bits):
         squares = [[int(((p - q) ** 2).sum()) for q in points] for p in points]
         return arb_mat([[arb(square).sqrt() for square in row] for row in squares]).det()

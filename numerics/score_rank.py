@@ -10,10 +10,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
-from typing import Any
+from numbers import Integral
+from typing import Any, TypeAlias
 
 import numpy as np
-from flint import fmpz_mat, nmod, nmod_mat
+from flint import fmpq, fmpz, fmpz_mat, nmod_mat
+
+from numerics.arrays import shape
+from numerics.inputs import odd_prime
+
+Matrix: TypeAlias = np.ndarray | Sequence[Sequence[Any]]
 
 PRIME = 2**29 - 3
 """Below 2^29 a sum of up to 31 products fits in 63 bits."""
@@ -38,12 +44,20 @@ class ScoreRank:
     minor: int
     exact: bool
 
-    def certifies(self, scores: Sequence[Sequence[int]]) -> bool:
-        """Whether the integer matrix has this minor, by elimination in plain integers."""
-        p = self.modulus
+    def certifies(self, scores: Matrix) -> bool:
+        """Whether the matrix given to rank_of has this minor, by elimination in plain integers.
+
+        Raises TypeError, ValueError like rank_of.
+        """
+        p, whole = odd_prime("modulus", self.modulus), _whole(scores, self.modulus)
         if not len(set(self.rows)) == len(set(self.columns)) == self.rank:
             return False
-        minor = [[int(scores[i][j]) % p for j in self.columns] for i in self.rows]
+        width = len(whole[0]) if whole else 0
+        if not (
+            set(self.rows) <= set(range(len(whole))) and set(self.columns) <= set(range(width))
+        ):
+            return False
+        minor = [[whole[i][j] % p for j in self.columns] for i in self.rows]
         return self.minor % p != 0 and _determinant(minor, p) == self.minor % p
 
 
@@ -101,28 +115,46 @@ def integer_scores(
     if kind not in RANK_KINDS:
         raise ValueError(f"kind must be one of {', '.join(RANK_KINDS)}, got {kind!r}")
     if modulus is not None:
-        _prime(modulus)
+        odd_prime("modulus", modulus)
     tokens, metrics = _rationals("x", x, 2), _metrics(G, D, U)
     n, d = tokens.shape
     if metrics.shape != (n, d, d):
-        raise ValueError(f"G must have shape {(n, d, d)}, got {metrics.shape}")
+        name, axes = ("D", 2) if G is None else ("G", 3)
+        raise ValueError(f"{name} must have shape {(n, d, d)[:axes]}, got {metrics.shape[:axes]}")
     if modulus is None:
         tokens, metrics = _cleared(tokens), _cleared(metrics)
     else:
         if d > _WIDEST:
             raise ValueError(f"d must be at most {_WIDEST} with a modulus, got {d}")
-        tokens, metrics = _reduced("x", tokens, modulus), _reduced("G", metrics, modulus)
+        named = "G" if D is None else "D" if U is None else "D + U U^T"
+        tokens, metrics = _reduced("x", tokens, modulus), _reduced(named, metrics, modulus)
     return _paired(tokens, metrics, kind, modulus)
 
 
 def centre(scores: np.ndarray) -> np.ndarray:
-    """Differences with the last column: of the rank of S C, without a division."""
+    """Differences with the last column of scores (n, m): of the rank of S C, without a division.
+
+    Raises TypeError unless they are an array of signed integers, floats or objects, ValueError
+    unless they have two axes.
+    """
+    if not isinstance(scores, np.ndarray) or scores.dtype.kind not in "ifO":
+        kind = getattr(scores, "dtype", type(scores).__name__)
+        raise TypeError(f"scores must be a NumPy array of signed integers, got {kind}")
+    shape({}, "scores", scores, "n", "m")
+    if scores.dtype.kind == "i":
+        scores = scores.astype(np.int64, copy=False)  # differences of narrow integers wrap
     return scores[:, :-1] - scores[:, -1:]
 
 
-def rank_of(scores: np.ndarray, modulus: int | None = None) -> ScoreRank:
-    """Rank of an integer matrix with its certificate, over Q or modulo a prime."""
-    rows = [[int(entry) for entry in row] for row in scores]
+def rank_of(scores: Matrix, modulus: int | None = None) -> ScoreRank:
+    """Rank of a matrix (n, m) with its certificate, over Q or modulo a prime.
+
+    Entries are integers, or fractions, scaled by their common denominator. Raises TypeError for
+    other entries (a float is not read), ValueError by name.
+    """
+    if modulus is not None:
+        odd_prime("modulus", modulus)
+    rows = _whole(scores, modulus)
     if not rows or not rows[0]:
         return ScoreRank(0, (), (), modulus or PRIME, 1, True)
     if modulus is not None:
@@ -132,6 +164,37 @@ def rank_of(scores: np.ndarray, modulus: int | None = None) -> ScoreRank:
         if (found := _certified(rows, prime, exact=True)).rank == rank:
             return found
     raise ArithmeticError(f"no minor of size {rank} survives modulo {PRIME} or {SECOND_PRIME}")
+
+
+def _whole(scores: Any, p: int | None) -> list[list[int]]:
+    """Rows of scores as integers, times a common denominator, which p must not divide."""
+    rows = [_listed(row) for row in _listed(scores)]
+    if len({len(row) for row in rows}) > 1:
+        raise ValueError(f"scores must have rows of one length, got {sorted(map(len, rows))}")
+    if all(type(entry) is int for row in rows for entry in row):
+        return rows
+    exact = [[_rational(entry) for entry in row] for row in rows]
+    scale = lcm(*(entry.denominator for row in exact for entry in row))
+    if p is not None and scale % p == 0:
+        raise ValueError(f"scores must be integral modulo {p}, got denominator {scale}")
+    return [[int(entry * scale) for entry in row] for row in exact]
+
+
+def _listed(values: Any) -> list[Any]:
+    found = values.tolist() if hasattr(values, "tolist") else values
+    if not isinstance(found, list | tuple):
+        raise TypeError(f"scores must be a matrix, got {type(found).__name__}")
+    return list(found)
+
+
+def _rational(entry: Any) -> int | Fraction:
+    if isinstance(entry, fmpq):
+        return Fraction(int(entry.p), int(entry.q))
+    if isinstance(entry, Integral | fmpz) and not isinstance(entry, bool):
+        return int(entry)
+    if isinstance(entry, Fraction):
+        return entry
+    raise TypeError(f"scores must hold integers or fractions, got {type(entry).__name__}")
 
 
 def _certified(rows: list[list[int]], p: int, exact: bool) -> ScoreRank:
@@ -227,11 +290,3 @@ def _reduced(name: str, values: np.ndarray, p: int) -> np.ndarray:
         return exact.numerator * pow(exact.denominator, -1, p) % p
 
     return _each(residue, values).astype(np.int64)
-
-
-def _prime(p: int) -> None:
-    if isinstance(p, bool) or not isinstance(p, int):
-        raise TypeError(f"modulus must be an integer, got {type(p).__name__}")
-    if not 2 < p < 2**29 or any(p % k == 0 for k in range(2, int(p**0.5) + 1)):
-        raise ValueError(f"modulus must be an odd prime below 2^29, got {p}")
-    nmod(1, p)
