@@ -7,13 +7,16 @@ import os
 import signal
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
-from typing import Any
+from multiprocessing.context import BaseContext
+from typing import Any, cast
 
 Check = Callable[[str], Any]
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+# Libraries alone: a module of the suite that does not import must fail its own theorem, not all.
+PRELOADED = ["flint", "hypothesis.extra.numpy", "scipy.linalg", "sympy", "torch"]
 
 
 @dataclass(frozen=True)
@@ -23,17 +26,16 @@ class Crash:
     reason: str
 
 
-def _work(check: Check, pipe: Connection) -> None:
-    """Answer ids with results until told to stop."""
+def _work(check: Check, task: str, pipe: Connection) -> None:
+    """Answer the parent with what the check of one task gives."""
     # The parent alone reacts to Ctrl-C, and ends the workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    while (task := pipe.recv()) is not None:
-        try:
-            pipe.send(check(task))
-        except Exception as error:
-            last = traceback.extract_tb(error.__traceback__)[-1]
-            place = f"{os.path.basename(last.filename)}:{last.lineno}"
-            pipe.send(Crash(f"{type(error).__name__}: {error} ({place})"))
+    try:
+        pipe.send(check(task))
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{os.path.basename(last.filename)}:{last.lineno}"
+        pipe.send(Crash(f"{type(error).__name__}: {error} ({place})"))
 
 
 @contextmanager
@@ -51,25 +53,35 @@ def _one_thread_each() -> Iterator[None]:
                 os.environ[name] = value
 
 
-class _Worker:
-    """One process and the id that it is at work on."""
+def _context() -> BaseContext:
+    """Processes that start alike, whatever ran before, with the slow imports already made."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(PRELOADED)
+    return context
 
-    def __init__(self, check: Check) -> None:
-        context = multiprocessing.get_context("spawn")
+
+class _Worker:
+    """One process, which checks one task and ends.
+
+    Hypothesis mixes constants of the modules that are imported into its draws: in a process of
+    its own a task draws the same, whatever else is verified.
+    """
+
+    def __init__(self, check: Check, task: str) -> None:
+        context = _context()
+        self.task = task
         self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=_work, args=(check, theirs), daemon=True)
-        self.task: str | None = None
+        self.process: Any = context.Process(  # pyright: ignore[reportAttributeAccessIssue]
+            target=_work, args=(check, task, theirs), daemon=True
+        )
         with _one_thread_each():
             self.process.start()
         theirs.close()
 
-    def give(self, task: str) -> None:
-        self.task = task
-        with suppress(OSError):  # it died while idle: result() will say so
-            self.pipe.send(task)
-
     def result(self) -> Any:
-        """The answer, or a Crash when the process is gone."""
+        """The answer, or a Crash when the process died without one."""
         try:
             return self.pipe.recv()
         except EOFError:
@@ -88,27 +100,18 @@ def run_all(tasks: Sequence[str], check: Check, jobs: int) -> Iterator[tuple[str
     Raises: whatever interrupts it, after all worker processes have ended.
     """
     waiting = list(reversed(tasks))
-    workers: list[_Worker] = []
+    workers: dict[Connection, _Worker] = {}
     try:
-        workers += [_Worker(check) for _ in range(min(jobs, len(tasks)))]
-        while True:
-            for worker in workers:
-                if worker.task is None and waiting:
-                    worker.give(waiting.pop())
-            busy = {w.pipe: w for w in workers if w.task is not None}
-            if not busy:
-                return
-            for pipe in wait(list(busy)):
-                worker = busy[pipe]  # pyright: ignore[reportArgumentType]
-                task, result = worker.task, worker.result()
-                worker.task = None
-                if not worker.process.is_alive():
-                    worker.stop()
-                    workers.remove(worker)
-                    if waiting:
-                        workers.append(_Worker(check))
-                assert task is not None
-                yield task, result
+        while waiting or workers:
+            while waiting and len(workers) < jobs:
+                worker = _Worker(check, waiting.pop())
+                workers[worker.pipe] = worker
+            for pipe in wait(list(workers)):
+                worker = workers[cast(Connection, pipe)]
+                result = worker.result()
+                del workers[worker.pipe]
+                worker.stop()
+                yield worker.task, result
     finally:
-        for worker in workers:
+        for worker in workers.values():
             worker.stop()

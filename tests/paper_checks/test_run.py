@@ -42,12 +42,13 @@ def checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     assert multiprocessing.active_children() == []
 
 
-def test_every_task_is_answered_once_by_two_processes(checks: Any) -> None:
+@pytest.mark.parametrize("jobs", [1, 2, 9])
+def test_every_task_is_answered_once_by_a_process_of_its_own(checks: Any, jobs: int) -> None:
     tasks = [f"t{k}" for k in range(5)]
-    results = dict(run_all(tasks, checks.check, jobs=2))
+    results = dict(run_all(tasks, checks.check, jobs=jobs))
     assert sorted(results) == tasks
     assert {result[0] for result in results.values()} == set(tasks)
-    assert os.getpid() not in {result[1] for result in results.values()}
+    assert len({os.getpid(), *(result[1] for result in results.values())}) == len(tasks) + 1
 
 
 def test_workers_use_one_blas_thread_and_leave_the_parent_alone(
@@ -95,6 +96,20 @@ def test_a_crash_is_a_failure_that_names_the_theorem(checks: Any) -> None:
     claims = {claim["id"]: claim for claim in report["claims"]}
     assert claims["attention-geometry/single-head"]["verdict"].startswith("FAILED: CW1.")
     assert report["suite"]["not_selected"] == [i for i in catalogue.CATALOGUE if i != "CW1"]
+
+
+@pytest.mark.slow
+def test_a_theorem_is_measured_alike_whatever_else_is_verified() -> None:
+    alone, among = (
+        next(record for record in verify(ids, jobs=1, stress=False)["theorems"]
+             if record["id"] == "CW6")
+        for ids in (["CW6"], ["CW8", "CW6"])
+    )  # fmt: skip
+    varying = {"seconds", "warnings"}
+    assert {k: v for k, v in alone.items() if k not in varying} == {
+        k: v for k, v in among.items() if k not in varying
+    }
+    assert alone["property_examples"] == 200
 
 
 def test_a_theorem_that_does_not_load_is_named(
