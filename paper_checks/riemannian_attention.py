@@ -19,7 +19,8 @@ CLAIMS = (
         r"Row-stochastic layers contract the spread of the tokens, by dot products and without "
         r"mask cubically, so doubly exponentially in depth, for value maps of norms with sum at "
         r"most 1 or inside the basin of attraction.",
-        note="The published sum over heads needs a triangle inequality that fails (RA13).",
+        note="The published sum over heads needs a triangle inequality that fails (RA13). The "
+        "inner product is not the cause: bounded metrics collapse all the same (RA11).",
     ),
     Claim(
         "riemannian-attention/row-stochastic-collapse",
@@ -35,12 +36,15 @@ CLAIMS = (
         r"For $n \ge 2$ tokens the largest and generic rank of the squared scores is "
         r"$\min(n, (d+1)(d+2)/2)$; softmax lowers the need by one.",
         note="True for metrics whose span has dimension of order $d^2$ and as many tokens; "
-        "conformal, diagonal and shared-subspace metrics have scores of width of order $d$.",
+        "conformal and diagonal metrics, and those of a shared subspace with diagonal cores or "
+        r"full ones of rank $O(\sqrt d)$, have scores of width of order $d$. Unsquared distances "
+        "have full rank even for one metric.",
     ),
     Claim(
         "riemannian-attention/structural-only",
         "That such scores are not of Gram form is a remark on structure and preserves no rank.",
-        r"Stacks with any bounded metrics collapse all the same.",
+        r"Stacks with any bounded metrics collapse all the same, without mask and for value maps "
+        r"of norms with sum at most 1.",
     ),
     Claim(
         "riemannian-attention/distance-cost",
@@ -51,14 +55,17 @@ CLAIMS = (
     Claim(
         "riemannian-attention/inversion-cost",
         "The Woodbury identity inverts a metric in $O(d r^2)$.",
-        r"For $D > 0$ the identity holds with a capacitance matrix that is always invertible; "
-        r"factoring and one application cost $O(d r^2)$ iff $r = O(d)$, the explicit inverse "
-        r"$O(d^2 r)$.",
+        r"For $D > 0$ the identity holds with a capacitance matrix that is always invertible; all "
+        r"that comes before the first application costs at most $4 d r^2$ for $r \le d$ and at "
+        r"least $r^3 / 6$ always, an application $2 d r + r^2 + r + 2 d$, and the entries of the "
+        r"inverse $r d (d + 1) / 2$ more.",
     ),
     Claim(
         "riemannian-attention/below-cubic",
         "Neither distances nor inverses come near the cubic cost of a matrix without structure.",
-        r"Counted exactly, both are of lower order than $d^3$ iff $r$ is of lower order than $d$.",
+        r"Counted exactly, for $r \le d$ a distance costs $d (r + 2) + r$ and a factored inverse "
+        r"between $d r^2 / 2$ and $4 d r^2$: both are of lower order than $d^3$ iff $r$ is of "
+        r"lower order than $d$.",
     ),
     Claim(
         "riemannian-attention/overhead",
@@ -111,8 +118,9 @@ CLAIMS = (
     Claim(
         "riemannian-attention/kernel-sense",
         "Scores with one metric a token are not of Gram form, now read as a word about kernels.",
-        r"$\exp(S / \tau)$ is positive semidefinite for all $\tau$ iff $S$ is conditionally so: "
-        r"for homogeneous squared distances yes, for symmetrised heterogeneous ones not always.",
+        r"The entrywise $\exp(S / \tau)$ is positive semidefinite for all $\tau$ iff symmetric $S$ "
+        r"is conditionally so: for homogeneous squared distances yes, for symmetrised "
+        r"heterogeneous ones not always.",
     ),
 )
 
@@ -134,6 +142,7 @@ EVIDENCE = {
     "riemannian-attention/non-gram": Evidence(
         ("RA1.upper_bound", "RA1.attained", "RA2", "RA4.generic", "RA4.causal"),
         refuted_by=(
+            "RA3.widths",
             "RA3.conformal",
             "RA3.diagonal",
             "RA3.shared_diagonal",
@@ -148,13 +157,13 @@ EVIDENCE = {
     ),
     "riemannian-attention/inversion-cost": Evidence(
         ("RA6.capacitance", "RA6.inverse", "RA6.counts", "RA6.order"),
-        added=(r"$D > 0$ and $r = O(d)$", "the inverse is applied, never formed"),
-        without=("RA6:any_diagonal", "RA6:any_rank"),
+        added=(r"$D > 0$ and $r \le d$", "the inverse is applied, never formed"),
+        without=("RA6:any_diagonal", "RA6.order", "RA6.counts"),
     ),
     "riemannian-attention/below-cubic": Evidence(
         ("RA6.counts", "RA6.order", "RA7.counts"),
         added=(r"$r$ of lower order than $d$",),
-        without=("RA6:any_rank",),
+        without=("RA6.counts", "RA6.order"),
     ),
     "riemannian-attention/overhead": Evidence(("RA7.counts",), refuted_by=("RA7.overhead",)),
     "riemannian-attention/geodesic-attention": Evidence(("RA8",), refuted_by=("RA8",)),
@@ -171,6 +180,8 @@ EVIDENCE = {
         without=("RA12", "RA16"),
     ),
     "riemannian-attention/kernel-sense": Evidence(
-        ("RA18.conditional", "RA18.homogeneous", "RA18.heterogeneous")
+        ("RA18.schoenberg", "RA18.conditional", "RA18.heterogeneous"),
+        added=("metrics that differ from token to token, and not all such metrics",),
+        without=("RA18.homogeneous",),
     ),
 }

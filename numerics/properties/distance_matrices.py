@@ -2,8 +2,9 @@
 
 cuts: for points of a line c^T D c' is -2 times the sum of gap times partial sums of c and of c'.
 squared: for squared distances c^T D c' = -2 (sum_i c_i x_i) . (sum_i c'_i x_i).
-A sample makes one of the two comparisons, for all pairs of its vectors; they hold integers, so
-their sums are 0 exactly. With c' = c these are the squares of the theorem.
+The distances are those of geodesic_scores with G = I. A sample makes one of the two comparisons,
+for all pairs of its vectors; they hold integers, so their sums are 0 exactly. With c' = c these are
+the squares of the theorem.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from hypothesis import strategies as st
 
 from numerics import roundoff, strategies
 from numerics.properties import Residual
+from numerics.properties.distance_cost import difference
 from numerics.roundoff import Rounded
+from numerics.scores import geodesic_scores
 
 CLAUSES = ("cuts", "squared")
 # Short sums: of many terms the errors average out, and then no bound is tight.
@@ -74,18 +77,33 @@ def by_gaps(line: np.ndarray, c: np.ndarray) -> np.ndarray:
     return c.dtype.type(-2) * ((gaps[None, :] * partial.T) @ partial)
 
 
+def distances(x: np.ndarray) -> np.ndarray:
+    """|x_i - x_j| (n, n)."""
+    return -geodesic_scores(x, np.ones_like(x), squared=False)
+
+
+def squared_distances(x: np.ndarray) -> np.ndarray:
+    """|x_i - x_j|^2 (n, n)."""
+    return x.dtype.type(-2) * geodesic_scores(x, np.ones_like(x))
+
+
+def squares_error(x: np.ndarray) -> Rounded:
+    """squared_distances replayed; a difference is off by a rounding of itself."""
+    steps, two = difference(x[:, None], x[None]), roundoff.exact(np.full((1, 1), 2, x.dtype))
+    return (steps * steps).sum(axis=2) / two * two
+
+
 def _cuts(sample: Sample) -> Residual:
     line, c, n = sample.line, sample.c, len(sample.c)
-    D = np.abs(line[:, None] - line[None, :])
-    points = roundoff.exact(line)
-    distances = points.reshape(n, 1) - points.reshape(1, n)
-    bound = form_error(distances, c).error
+    x, points = line[:, None], roundoff.exact(line)
+    roots = squares_error(x).sqrt(np.asarray(squared_distances(x)))
+    bound = form_error(roots, c).error
     if n > 1:
         partial = roundoff.exact(np.cumsum(c, axis=0)[:-1])  # integers: exact
         gaps = (points[1:] - points[:-1]).reshape(1, n - 1)
         two = roundoff.exact(np.full((1, 1), 2, c.dtype))
         bound = bound + (two * ((gaps * partial.transpose(1, 0)) @ partial)).error
-    return Residual("cuts", quadratic_form(D, c), by_gaps(line, c), bound, n)
+    return Residual("cuts", quadratic_form(distances(x), c), by_gaps(line, c), bound, n)
 
 
 def by_moment(x: np.ndarray, c: np.ndarray) -> np.ndarray:
@@ -94,19 +112,12 @@ def by_moment(x: np.ndarray, c: np.ndarray) -> np.ndarray:
     return c.dtype.type(-2) * (moment @ moment.T)
 
 
-def squared_distances(x: np.ndarray) -> np.ndarray:
-    """|x_i - x_j|^2 (n, n), from differences."""
-    steps = x[:, None, :] - x[None, :, :]
-    return np.sum(steps * steps, axis=2)
-
-
 def _squared(sample: Sample) -> Residual:
     x, c = sample.x, sample.c
     n, d = x.shape
     tokens, two = roundoff.exact(x), roundoff.exact(np.full((1, 1), 2, c.dtype))
-    steps = tokens.reshape(n, 1, d) - tokens.reshape(1, n, d)
     moment = roundoff.exact(c).transpose(1, 0) @ tokens
-    bound = form_error((steps * steps).sum(axis=2), c).error
+    bound = form_error(squares_error(x), c).error
     bound = bound + (two * (moment @ moment.transpose(1, 0))).error
     lhs = quadratic_form(squared_distances(x), c)
     return Residual("squared", lhs, by_moment(x, c), bound, max(n, d))

@@ -2,7 +2,8 @@
 
 homogeneous: with one metric G = diag(D) + U U^T for all tokens the kernel of a base token,
 S_ij - S_io - S_oj + S_oo, is the Gram matrix of x_i - x_o.
-conditional: row and column terms do not change c^T S c' for integer vectors of sum 0.
+conditional: row and column terms do not change c^T S c' for integer vectors of sum 0, which second
+differences of S give by partial sums of c and c'.
 A sample makes one of the two comparisons.
 """
 
@@ -92,10 +93,21 @@ def with_terms(S: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarr
     return (S + rows[:, None]) + columns[None, :]
 
 
+def by_differences(S: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """c^T S c' for all pairs of columns, from second differences of S and partial sums of c."""
+    partial = np.cumsum(c, axis=0)[:-1]
+    steps = (S[:-1, :-1] - S[1:, :-1]) - (S[:-1, 1:] - S[1:, 1:])
+    return partial.T @ (steps @ partial)
+
+
 def _conditional(sample: Sample) -> Residual:
     S, rows, columns, c = sample.S, sample.rows, sample.columns, sample.c
-    lhs, rhs = quadratic_form(with_terms(S, rows, columns), c), quadratic_form(S, c)
+    lhs, rhs = quadratic_form(with_terms(S, rows, columns), c), by_differences(S, c)
     plain = roundoff.exact(S)
     terms = (plain + roundoff.exact(rows[:, None])) + roundoff.exact(columns[None, :])
-    bound = form_error(terms, c).error + form_error(plain, c).error
+    bound = form_error(terms, c).error
+    if len(c) > 1:
+        steps = (plain[:-1, :-1] - plain[1:, :-1]) - (plain[:-1, 1:] - plain[1:, 1:])
+        partial = np.cumsum(c, axis=0)[:-1]  # integers: exact
+        bound = bound + form_error(steps, partial).error
     return Residual("conditional", lhs, rhs, bound, len(c))

@@ -10,6 +10,7 @@ from sympy import Rational, Symbol, diff, exp, gamma, integrate, oo, pi, simplif
 
 from numerics.properties import Residual, run_property
 from numerics.properties import distance_matrices as ra5
+from numerics.scores import geodesic_scores
 
 PROPERTY: Any = ra5
 
@@ -55,11 +56,24 @@ def sum_not_zero(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ra5, "balanced", lambda rng, n: rng.integers(1, 9, size=(n, 3)))
 
 
+def scores_for_distances(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ra5, "distances", lambda x: geodesic_scores(x, np.ones_like(x)))
+
+
+def metric_of_the_query(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(x: np.ndarray, D: np.ndarray, **kind: Any) -> np.ndarray:
+        own = np.arange(1, len(x) + 1, dtype=x.dtype)[:, None]
+        return geodesic_scores(x, own * D, **kind)
+
+    monkeypatch.setattr(ra5, "geodesic_scores", wrong)
+
+
 FALSEHOODS = {
-    "cuts": (gaps_counted_once, partial_sums_from_the_other_token, squared_for_unsquared),
+    "cuts": (gaps_counted_once, partial_sums_from_the_other_token, squared_for_unsquared,
+             scores_for_distances),
     "squared": (sum_of_squares_without_products, taxicab_squared),
-    "": (sum_not_zero,),
-}
+    "": (sum_not_zero, metric_of_the_query),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -26,13 +26,9 @@ def test_cycle_sums_and_laws_of_geodesic_scores_are_as_stated(suite_seed: int) -
     assert result.planted_rejected
 
 
-def wrong_sign_at_the_second_token(monkeypatch: pytest.MonkeyPatch) -> None:
+def the_other_way_around(monkeypatch: pytest.MonkeyPatch) -> None:
     sound = ra15.by_factors
-
-    def wrong(x: np.ndarray, factors: np.ndarray) -> np.ndarray:
-        return -sound(x, factors)
-
-    monkeypatch.setattr(ra15, "by_factors", wrong)
+    monkeypatch.setattr(ra15, "by_factors", lambda x, factors: -sound(x, factors))
 
 
 def one_factor(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,7 +68,7 @@ def inverse_totals(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 FALSEHOODS = {
-    "conformal": (wrong_sign_at_the_second_token, one_factor, factors_shifted, always_reversible),
+    "conformal": (the_other_way_around, one_factor, factors_shifted, always_reversible),
     "law": (query_side_law, uniform_law, inverse_totals),
 }
 

@@ -60,9 +60,16 @@ def sum_not_zero(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ra18, "balanced", lambda rng, n: rng.integers(1, 9, size=(n, 3)))
 
 
+def first_differences(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        ra18, "by_differences",
+        lambda S, c: np.cumsum(c, axis=0)[:-1].T @ ((S[:-1] - S[1:]) @ np.cumsum(c, axis=0)),
+    )  # fmt: skip
+
+
 FALSEHOODS = {
     "homogeneous": (base_token_without_diagonal, tokens_for_steps, several_metrics),
-    "conditional": (terms_of_pairs, sum_not_zero),
+    "conditional": (terms_of_pairs, sum_not_zero, first_differences),
 }
 
 

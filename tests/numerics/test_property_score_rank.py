@@ -8,7 +8,7 @@ import pytest
 
 from numerics.properties import Residual, run_property
 from numerics.properties import score_rank as ra1
-from numerics.scores import geodesic_scores
+from numerics.scores import geodesic_scores, score_rank_exact
 
 PROPERTY: Any = ra1
 
@@ -106,3 +106,23 @@ def test_samples_reach_the_corner_cases() -> None:
     assert any((~s.x.any(axis=1)).any() and s.x.any() for s in seen)
     assert any(0 < np.abs(s.x).max() < np.finfo(s.x.dtype).tiny for s in seen)
     assert any(np.abs(s.x).max() > 1e3 for s in seen)
+
+
+@pytest.mark.parametrize("p", [3, 5, 7])
+def test_the_bounds_hold_in_every_odd_characteristic(p: int) -> None:
+    """x in F_p^2, metrics of a span of dimension g: 1 + d + g, and twice that if symmetrised."""
+    rng = np.random.default_rng(p)
+    for g in (1, 2, 3):
+        basis = rng.integers(-3, 4, size=(g, 2, 2))
+        G = np.einsum(
+            "iq,qab->iab", rng.integers(-3, 4, size=(20, g)), basis + basis.swapaxes(1, 2)
+        )
+        x = rng.integers(0, p, size=(20, 2))
+        assert score_rank_exact(x, G, modulus=p).rank <= 3 + g
+        assert score_rank_exact(x, G, modulus=p, kind="symmetrised").rank <= 2 * (3 + g)
+
+
+def test_symmetrised_conformal_scores_on_a_line_reach_twice_the_bound() -> None:
+    x, factors = np.arange(6)[:, None], np.array([1, 2, 3, 5, 8, 13])[:, None, None]
+    assert score_rank_exact(x, factors).rank == 3
+    assert score_rank_exact(x, factors, kind="symmetrised").rank == 6

@@ -4,7 +4,8 @@ schoenberg      distinct points: c^T D c < 0 for c != 0 with sum 0 (cited)
 one_direction   so of orthonormal eigenvectors with eigenvalues >= 0 there is at most one
 trace           the eigenvalues sum to 0, as the diagonal does
 metric          |x_i - x_j|_G = |F x_i - F x_j| for G = F^T F: one metric for all reduces to it
-cuts            on a line, and for l_1, c^T D c = -2 sum of gap * (partial sum)^2 <= 0
+cuts            on a line, and for l_1, c^T D c = -2 sum of gap * (partial sum)^2 <= 0: sums over
+                gaps of squares of differences of bits
 squared         for squared distances c^T D c = -2 |sum c_i x_i|^2 <= 0, often 0
 rectangle       sides 3 and 4: eigenvalues 12, -2, -6, -4
 """
@@ -15,8 +16,10 @@ from dataclasses import replace
 
 from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum
 
-from theorems.assumptions import signed
-from theorems.riemannian_attention.spectra import eigenvectors, orthogonal, sum_zero
+from theorems.assumptions import right_inverse, signed
+from theorems.riemannian_attention.spectra import (
+    bits, eigenvectors, nested_bits, orthogonal, sum_zero,
+)  # fmt: skip
 from theorems.statement import (
     Bound, Cited, Clause, Definition, Mutant, Step, Theorem, Witness, array, symbols_of,
 )  # fmt: skip
@@ -82,7 +85,12 @@ moved = Definition(y[i, a], Sum(F[a, b] * x[i, b], (b, 1, d)))
 one_metric = Step(
     id="one_metric", lhs=Sum((y[i, a] - y[j, a]) ** 2, (a, 1, d)),
     rhs=Sum((x[i, a] - x[j, a]) * G[a, b] * (x[i, b] - x[j, b]), (a, 1, d), (b, 1, d)),
-    by=(frame, moved), because="G = F^T F; an invertible F keeps distinct tokens distinct.",
+    by=(frame, moved), because="G = F^T F.",
+)
+F_inv = array("F^{-1}", d, d)
+kept_apart = Step(
+    id="kept_apart", lhs=Sum(F_inv[b, a] * (y[i, a] - y[j, a]), (a, 1, d)), rhs=x[i, b] - x[j, b],
+    by=(moved, right_inverse(F, F_inv)), because="F^{-1} F = I: distinct tokens stay distinct.",
 )
 
 L, theta, gap = array("L", n, n), array("theta", n, m), array("g", m)
@@ -93,8 +101,15 @@ partial = Sum(gap[p] * Sum(e[i] * theta[i, p], (i, 1, n)) ** 2, (p, 1, m))
 cuts = Bound(
     id="cuts", small=form(L, e[i], e[j]), large=Integer(0), certificate=2 * partial,
     by=(cut, balanced, positive_gap),
-    because="The squares theta_ip^2 meet the sum of c; the products remain. On a line theta_ip = 1 "
-    "beyond the p-th gap gives |x_i - x_j|; sums over coordinates give l_1.",
+    because="The squares theta_ip^2 meet the sum of c; the products remain.",
+)
+near, far = array("zeta", m), array("xi", m)
+line = Step(
+    id="line", lhs=Sum(gap[p] * (near[p] - far[p]) ** 2, (p, 1, m)),
+    rhs=Sum(gap[p] * far[p], (p, 1, m)) - Sum(gap[p] * near[p], (p, 1, m)),
+    by=(nested_bits(near, far),),
+    because="A token of a line is the sum of the gaps before it. The bits of one that comes before "
+    "another are among those of the other, so the square of their difference is the difference.",
 )
 Q2 = array("D_2", n, n)
 squares = Definition(Q2[i, j], Sum((x[i, a] - x[j, a]) ** 2, (a, 1, d)))
@@ -105,6 +120,15 @@ squared = Bound(
 )
 
 four, two = Integer(4), Integer(2)
+# Mutants: tokens that are all distinct, and no entry of c that is 0.
+no_zero, apart, apart_4 = signed(e, "!=0"), array("g_2", n, n), array("g_4", four, four)
+e_4, theta_4, L_4 = array("e_4", four), array("theta_4", four, two), array("L_4", four, four)
+gap_2 = array("g'", two)
+corners = (
+    Definition(L_4[i, j], Sum(gap_2[p] * (theta_4[i, p] - theta_4[j, p]) ** 2, (p, 1, two))),
+    bits(theta_4), sum_zero(e_4), signed(gap_2, ">0"), signed(e_4, "!=0"),
+    Definition(apart_4[i, j], L_4[i, j] + KroneckerDelta(i, j)), signed(apart_4, ">0"),
+)
 P, D_4, H, values = (array("x_4", four, two), array("D_4", four, four), array("H", four, four),
                      array("mu_4", four))  # fmt: skip
 rectangle = Witness(
@@ -130,26 +154,39 @@ THEOREM = Theorem(
                r"s_k^2 + s_l^2$, and where $c = 0$ the vector $v_k$ itself sums to $0$ with "
                r"$v_k^\top D v_k = \mu_k$. Both contradict Schoenberg: at most one eigenvalue is "
                r"$\ge 0$.", (schoenberg, no_sum, not_negative, its_length, own_value)),
-        Clause("trace", r"The eigenvalues $\nu$ of $Q\, \mathrm{diag}(\nu)\, Q^\top$ with "
-               r"orthogonal $Q$ sum to its trace, which is $0$ for distances: one eigenvalue is "
-               r"positive, $n - 1$ are negative, and $(-1)^{n-1} \det D > 0$.", (trace,)),
+        Clause("trace", r"A symmetric $D$ is $Q\, \mathrm{diag}(\nu)\, Q^\top$ with orthogonal $Q$ "
+               r"(spectral theorem), and the $\nu$ sum to its trace, which is $0$ for distances. "
+               r"With the clause before, for $n \ge 2$: one eigenvalue is positive, $n - 1$ are "
+               r"negative, and their product is $\det D$: $(-1)^{n-1} \det D > 0$.", (trace,)),
         Clause("metric", r"For $G = F^\top F$ and $y_i = F x_i$: $|y_i - y_j|^2 = (x_i - x_j)^\top "
-               r"G (x_i - x_j)$, so one invertible metric for all tokens changes nothing. "
-               r"(Query-side distances with several metrics are not symmetric: not covered.)",
-               (one_metric,)),
+               r"G (x_i - x_j)$, and $x_i - x_j = F^{-1} (y_i - y_j)$ for invertible $F$: the two "
+               r"clauses before hold for distances in one positive definite metric. (Query-side "
+               r"distances with several metrics are not symmetric: not covered.)",
+               (one_metric, kept_apart)),
         Clause("cuts", r"For $L_{ij} = \sum_p g_p (\theta_{ip} - \theta_{jp})^2$ with $g \ge 0$ "
                r"and $\sum_i c_i = 0$: $c^\top L c = -2 \sum_p g_p (\sum_i c_i \theta_{ip})^2 \le "
-               r"0$. With $\theta$ in $\{0, 1\}$ these are distances of a line and of $\ell_1$.",
-               (cuts,)),
+               r"0$. If $\theta$ is $0$ or $1$ and $\theta_{ip} \theta_{jp} = \theta_{ip}$, then "
+               r"$L_{ij} = \sum_p g_p \theta_{jp} - \sum_p g_p \theta_{ip}$: with $\theta_{ip} = "
+               r"1$ beyond the gap $p$ these are distances of a line, and $\ell_1$ distances are "
+               r"sums of such $L$.", (cuts, line)),
         Clause("squared", r"For squared distances and $\sum_i c_i = 0$: $c^\top D c = -2 |\sum_i "
                r"c_i x_i|^2 \le 0$.", (squared,)),
         Clause("rectangle", r"The corners of a rectangle with sides $3$ and $4$: eigenvalues $12, "
                r"-2, -6, -4$.", (rectangle,)),
     ),
     mutants=(
-        Mutant("squared_distances", replace(squared, strict=True),
-               "squared distances are strictly negative too"),
-        Mutant("cuts_are_strict", replace(cuts, strict=True), "l_1 distances are strictly so"),
+        Mutant("squared_distances", replace(squared, strict=True, by=(
+            *squared.by, no_zero, Definition(apart[i, j], Q2[i, j] + KroneckerDelta(i, j)),
+            signed(apart, ">0"))),
+            "squared distances of distinct points are strictly negative too"),
+        Mutant("cuts_are_strict", Bound(
+            id="cuts", small=Sum(e_4[i] * L_4[i, j] * e_4[j], (i, 1, four), (j, 1, four)),
+            large=Integer(0), strict=True, by=corners, because="claimed",
+            certificate=2 * Sum(gap_2[p] * Sum(e_4[i] * theta_4[i, p], (i, 1, four)) ** 2,
+                                (p, 1, two))),
+            "l_1 distances of distinct points are strictly so"),
+        Mutant("bits_of_any_tokens", line, "the bits of two tokens in any order",
+               drop=(nested_bits(near, far),), add=(bits(near), bits(far))),
         Mutant("any_sum", cuts, "c need not sum to 0", drop=(balanced,)),
         Mutant("negative_gaps", cuts, "gaps of either sign", drop=(positive_gap,)),
         Mutant("one_eigenvector", replace(

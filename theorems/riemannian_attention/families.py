@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from sympy import Expr, IndexedBase, KroneckerDelta, Rational, Sum, latex
+from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Rational, Sum, latex
 
 from flint import fmpq
-from theorems.constructions import unit_vector
+from theorems.constructions import invertible, unit_vector
 from theorems.exact import Draw, Rejected
 from theorems.statement import Assumption, symbols_of
 
-i, a, b, e, f, p, q = symbols_of("i a b e f p q")
+i, a, b, c, e, f, p, q = symbols_of("i a b c e f p q")
 
 
 def symmetric_basis(E: IndexedBase, dual: IndexedBase) -> tuple[Assumption, Assumption]:
@@ -54,3 +54,25 @@ def on_sphere(x: IndexedBase, radius: Expr) -> Assumption:
     rule = (Sum(x[i, a] ** 2, (a, 1, d)), radius**2)
     text = f"$|{latex(x.label)}_i|^2 = {latex(radius)}^2$ for every token"
     return Assumption(f"{x} lies on a sphere", text, (rule,), impose)
+
+
+def short_of_all(U: IndexedBase, W: IndexedBase, v: IndexedBase) -> Assumption:
+    """The columns of U (d, r) are independent, W U = I, and v is orthogonal to them: r < d."""
+    d, r = U.shape
+
+    def impose(draw: Draw) -> None:
+        columns = draw.size(r)
+        size = draw.sizes.setdefault(str(d), columns + draw.source.rng.choice((1, 1, 2)))
+        if size <= columns:
+            raise Rejected(f"{columns} independent columns of length {size} leave no vector")
+        rows, inverse = invertible(draw, size)
+        for row, column in draw.cells(U):
+            draw.put(U, (row, column), inverse[row - 1][column - 1])
+            draw.put(W, (column, row), rows[column - 1][row - 1])
+        for row in range(1, size + 1):
+            draw.put(v, (row,), rows[columns][row - 1])
+
+    rules = ((Sum(W[c, a] * U[a, e], (a, 1, d)), KroneckerDelta(c, e)),
+             (Sum(v[a] * U[a, c], (a, 1, d)), Integer(0)))  # fmt: skip
+    text = f"${W} {U} = I$ and ${U}^\\top {v} = 0$"
+    return Assumption(f"{W} inverts {U} beside {v}", text, rules, impose)

@@ -106,3 +106,18 @@ key_linear = Step(
     id="key_linear", lhs=F_1[k] - half * (F_2[k, k] - 2 * F_1[k] + F_0) - F_0, rhs=ell[k],
     by=lattice, because="The second difference removes the quadratic part of e_k.",
 )
+
+# Query features have degree 1 in the metric, key features degree 0: G and 2 G tell them apart.
+x_s, G_s, g_s = array("x_s", d), array("G_s", d, d), array("g_s", g)
+single, double, key_value = (Symbol(name, real=True) for name in ("h_1", "h_2", "k_0"))
+query_value = combination(lambda c: x_s[c], lambda b, c: G_s[b, c], lambda q: g_s[q])
+twice = combination(lambda c: x_s[c], lambda b, c: 2 * G_s[b, c], lambda q: 2 * g_s[q])
+both_values = (Definition(single, query_value + key_value), Definition(double, twice + key_value))
+query_apart = Step(
+    id="query_apart", lhs=double - single, rhs=query_value, by=both_values,
+    because="Doubling the metric doubles the combination of query features.",
+)
+key_apart = Step(
+    id="key_apart", lhs=2 * single - double, rhs=key_value, by=both_values,
+    because="It leaves that of key features, whatever it is.",
+)

@@ -117,7 +117,7 @@ masked_walk = Definition(P_m[i, j], M[i, j] * W[i, j], over=Z_m[i], support=shar
 masked_balance = Step(
     id="masked_balance", lhs=Z_m[i] * P_m[i, j], rhs=Z_m[j] * P_m[j, i],
     by=(masked_walk, mask, same_weights),
-    because="Z_i P_ij = M_ij E_ij is symmetric; a row without a visible token has P_ij = 0.",
+    because="Z_i P_ij = M_ij E_ij is symmetric; in rows without a visible token both are 0.",
 )
 masked_law = Step(
     id="masked_law", lhs=Sum(Z_m[i] * P_m[i, j], (i, 1, n)), rhs=Z_m[j],
@@ -150,6 +150,11 @@ conformal = Iff(
 y, l_3, S_3 = array("x_3", three), array("lambda_3", three), array("S_3", three, three)
 S_cycle = (cycle(S_3), S_3[i, k] + S_3[k, j] + S_3[j, i])
 line_scores = Definition(S_3[i, j], -half * l_3[i] * (y[i] - y[j]) ** 2)
+apart = array("g_3", three, three)
+three_tokens = (
+    line_scores, signed(l_3, ">0"), signed(apart, ">0"),
+    Definition(apart[i, j], (y[i] - y[j]) ** 2 + KroneckerDelta(i, j)),
+)  # fmt: skip
 not_reversible = Witness(
     id="not_reversible", values={y: [0, 1, 3], l_3: [1, 2, 3]}, by=(line_scores,), fails=(S_cycle,),
     because="The two ways around the triangle differ by 13/2.",
@@ -177,7 +182,8 @@ THEOREM = Theorem(
                r"reversible with $\pi_i \propto Z_i$.", (law_is_Z, law_logarithm)),
         Clause("masked", r"With a symmetric mask $M \ge 0$ and symmetric weights $\exp S \ge 0$: "
                r"$Z_i = \sum_j M_{ij} E_{ij}$ is in detailed balance with $P_{ij} = M_{ij} E_{ij} "
-               r"/ Z_i$, and stationary; rows without a visible token are zero.",
+               r"/ Z_i$, and stationary; a row without a visible token has $Z_i = 0$, whatever "
+               r"stands in it.",
                (share, masked_balance, masked_law)),
         Clause("query_side", r"For query-side scores and $B = (S - S^\top)/2$: $B_{ij} + B_{jk} + "
                r"B_{ki} = 0$ iff $|x_i - x_j|^2_{G_i} - |x_i - x_k|^2_{G_i} + |x_j - x_k|^2_{G_j} "
@@ -195,8 +201,9 @@ THEOREM = Theorem(
         Mutant("query_side_always", Step(
             id="query_cycle", lhs=cycle(B), rhs=Integer(0), by=query_cycle.by, because="claimed"),
             "query-side scores are always reversible"),
-        Mutant("factors_must_agree", replace(conformal, right=(lam[i], lam[j])),
-               "reversible only if the conformal factors agree"),
+        Mutant("factors_must_agree", replace(
+            conformal, left=S_cycle, right=(l_3[i], l_3[j]), factor=Integer(1), by=three_tokens),
+            "three distinct tokens are reversible only if the conformal factors agree"),
         Mutant("sign_in_the_cycle", replace(conformal, right=(
             Integer(0), conformal_sum - 2 * lam[j] * (d2[j, k] - d2[i, j]))),
             "the second token with the other sign"),

@@ -15,6 +15,7 @@ from dataclasses import replace
 from flint import fmpq
 from sympy import Expr, Integer, KroneckerDelta, Rational, Sum
 
+from theorems.assumptions import signed
 from theorems.riemannian_attention.spectra import sum_zero
 from theorems.statement import (
     Bound, Cited, Clause, Definition, Mutant, Step, Theorem, Witness, array, symbols_of,
@@ -26,8 +27,9 @@ half = Rational(1, 2)
 
 schoenberg = Cited(
     id="Schoenberg",
-    statement="For a real symmetric matrix S: exp(t S_ij) is positive semidefinite for every t > 0 "
-    "iff sum_ij c_i c_j S_ij >= 0 for all real c_1, ..., c_n that sum to 0.",
+    statement="For a real symmetric matrix S: the matrix of the exp(t S_ij) is positive "
+    "semidefinite for every t > 0 iff sum_ij c_i c_j S_ij >= 0 for all real c_1, ..., c_n that "
+    "sum to 0.",
     source="I. J. Schoenberg, Metric spaces and positive definite functions, Trans. Amer. Math. "
     "Soc. 44, 1938; C. Berg, J. P. R. Christensen, P. Ressel, Harmonic Analysis on Semigroups, "
     "Springer 1984, Theorem 3.2.2",
@@ -111,7 +113,7 @@ power = Definition(E_3[i, j], sum(
     indicator[i, j] * Sum(q[k], (k, 1, Integer(1))) ** exponent
     for indicator, exponent in ((near, 3), (far, 16))) + KroneckerDelta(i, j))
 not_positive = Witness(
-    id="not_positive", by=(averaged, negative, power),
+    id="not_positive", by=(averaged, negative, power, signed(loss, ">0")),
     values={
         **TOKENS, q: [base], near: [[0, 1, 0], [1, 0, 1], [0, 1, 0]],
         far: [[0, 0, 1], [0, 0, 0], [1, 0, 0]], loss: [-6 + 8 * base**3 - 2 * base**16],
@@ -119,20 +121,25 @@ not_positive = Witness(
     holds=((-8 * S_3[i, j], 3 * near[i, j] + 16 * far[i, j]),
            (three_form(E_3[i, j]), -Sum(loss[k], (k, 1, Integer(1))))),
     because="With q = exp(-1 / (8 tau)) = 97/100 the entries of exp(S / tau) are 1, q^3 and q^16, "
-    "and c^T exp(S / tau) c = 6 - 8 q^3 + 2 q^16 < -7/100.",
+    "and c^T exp(S / tau) c = 6 - 8 q^3 + 2 q^16 = -w < 0.",
 )  # fmt: skip
 
 row_pair, factor = array("M", n, n), array("lambda", n)
 symmetrised = Definition(S[i, j], -half * half * (square(H[i, a, b]) + square(H[j, a, b])))
 tokens_metrics = Definition(H[i, a, b], factor[i] ** 2 * Sum(F[p, a] * F[p, b], (p, 1, d)))
+apart = array("D", n, n)
+distinct = (
+    Definition(apart[i, j], KroneckerDelta(i, j) - 2 * S[i, j]), signed(apart, ">0"),
+    signed(c, "!=0"),
+)  # fmt: skip
 
 THEOREM = Theorem(
     id="RA18",
     title="The kernel sense of Gram: exp(S / tau) for every tau",
     clauses=(
-        Clause("schoenberg", r"For symmetric $S$: $\exp(S / \tau)$ is positive semidefinite for "
-               r"every $\tau > 0$ iff $c^\top S c \ge 0$ whenever $\sum_i c_i = 0$ (Schoenberg).",
-               (schoenberg,)),
+        Clause("schoenberg", r"For symmetric $S$: the entrywise exponential $\exp(S / \tau)$ is "
+               r"positive semidefinite for every $\tau > 0$ iff $c^\top S c \ge 0$ whenever "
+               r"$\sum_i c_i = 0$ (Schoenberg).", (schoenberg,)),
         Clause("conditional", r"If $\sum_i c_i = 0$, then $c^\top S c$ does not see row and column "
                r"terms. For every $z$ the vector $c = z - (\sum_k z_k) e_o$ sums to $0$ and "
                r"$c^\top S c = z^\top K z$ with $K_{ij} = S_{ij} - S_{io} - S_{oj} + S_{oo}$: the "
@@ -140,7 +147,8 @@ THEOREM = Theorem(
                (terms_vanish, no_sum, base_kernel)),
         Clause("homogeneous", r"$S_{ij} = -\frac12 (x_i - x_j)^\top G (x_i - x_j)$ with one $G = "
                r"F^\top F$ and $\sum_i c_i = 0$: $c^\top S c = |\sum_i c_i F x_i|^2 \ge 0$, and "
-               r"$K$ is the Gram matrix of $x_i - x_o$.", (homogeneous, inner)),
+               r"$K_{ij} = (x_i - x_o)^\top G (x_j - x_o)$, the Gram matrix of $F (x_i - x_o)$.",
+               (homogeneous, inner)),
         Clause("heterogeneous", r"Symmetrised scores of the tokens $0, 1, 2$ with $\lambda = (1, "
                r"\frac12, 1)$ and $c = (1, -2, 1)$: $c^\top D c = 2$, $c^\top S c = -1$, and "
                r"$c^\top \exp(S / \tau) c < 0$ at $\exp(-1/(8 \tau)) = \frac{97}{100}$.",
@@ -154,7 +162,8 @@ THEOREM = Theorem(
         Mutant("every_symmetric", replace(homogeneous, by=(
             Definition(S[i, j], row_pair[i, j] + row_pair[j, i]), balanced)), "every symmetric S"),
         Mutant("any_c", homogeneous, "c need not sum to 0", drop=(balanced,)),
-        Mutant("strictly", replace(homogeneous, strict=True), "c^T S c > 0"),
+        Mutant("strictly", replace(homogeneous, strict=True, by=(*homogeneous.by, *distinct)),
+               "c^T S c > 0 for distinct tokens and nonzero c"),
         Mutant("base_without_diagonal", base_kernel, "K_ij = S_ij - S_io - S_oj",
                redefine=(Definition(K[o, i, j], S[i, j] - S[i, o] - S[o, j]),)),
         Mutant("terms_for_any_c", terms_vanish, "row terms vanish for every c", drop=(balanced,)),

@@ -12,15 +12,18 @@ symmetrised_core      average of both sides, lambda fixed, core C_i: d + 1 + (r+
 sphere                on a sphere one width goes if the identity is among the matrices that span
 subspace              tokens of a subspace see the metrics restricted to it
 unsquared             |x_i - x_j| has full rank even for G = I: there the metric is not the cause
-Here stand the upper bounds; the first term, a row term, goes under softmax. Query-side bounds are
-attained by RA1; numerics.score_families recomputes all ranks exactly.
+spans                 the query-side families span 1, d, 1 + r, 1 + r(r+1)/2 and d(d+1)/2 dimensions
+                      of metrics, so RA1 makes the widths their ranks
+The first term, a row term, goes under softmax. Of averages with fixed lambda, of bilinear scores
+and of tokens on a sphere only upper bounds stand here; numerics.score_families recomputes all ranks
+modulo a prime.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from sympy import Integer, Rational, Sum, Symbol
+from sympy import Integer, KroneckerDelta, Rational, Sum, Symbol
 
 from theorems.assumptions import signed
 from theorems.riemannian_attention import squared_families as of
@@ -136,15 +139,15 @@ micchelli = Cited(
     because="So unsquared scores of distinct tokens have rank n.",
 )
 
-four, three = Integer(4), Integer(3)
-x_4, l_4, S_4, F_4, K_4 = (array("x_4", four), array("l_4", four), array("S_4", four, four),
-                           array("F_4", four, four), array("K_4", four, four))  # fmt: skip
-axes = [array(f"e_{k}^4", four) for k in range(4)]
-features = (l_4[i] * x_4[i] ** 2, l_4[i] * x_4[i], l_4[i], Integer(1))
+four = Integer(4)
+x_4, l_4, k_4, S_4 = (array("x_4", four), array("l_4", four), array("k_4", four),
+                      array("S_4", four, four))  # fmt: skip
+F_4, K_4, gaps, differ = (array(name, four, four) for name in ("F_4", "K_4", "g_4", "h_4"))
 line = (
     Definition(S_4[i, j], -half * l_4[i] * (x_4[i] - x_4[j]) ** 2),
-    Definition(F_4[i, p], sum(axis[p] * f for axis, f in zip(axes, features, strict=True))),
-    side_by_side(*axes),
+    Definition(l_4[i], 1 + k_4[i] ** 2),
+    Definition(gaps[i, j], (x_4[i] - x_4[j]) ** 2 + KroneckerDelta(i, j)), signed(gaps, ">0"),
+    Definition(differ[i, j], (l_4[i] - l_4[j]) ** 2 + KroneckerDelta(i, j)), signed(differ, ">0"),
 )
 
 THEOREM = Theorem(
@@ -159,7 +162,9 @@ THEOREM = Theorem(
                r"metrics $\lambda_0 I + U (C_i + C_i^\top) U^\top$ with $r$ columns $d + r$.",
                (bilinear, bilinear_symmetrised, bilinear_homogeneous, bilinear_core)),
         Clause("conformal", r"Squared query-side scores, $G_i = \lambda_i I$: inner widths $1 + d "
-               r"+ 1$; the same for one symmetric metric.", (of.conformal, of.homogeneous)),
+               r"+ 1$; the same for one symmetric metric. Here and below the first width is that "
+               r"of a row term $a_i \cdot 1$, which softmax does not see.",
+               (of.conformal, of.homogeneous)),
         Clause("diagonal", r"$G_i = \mathrm{diag}(D_i)$: inner widths $1 + d + d$.",
                (of.diagonal,)),
         Clause("shared_diagonal", r"$G_i = \lambda_i I + U\, \mathrm{diag}(\sigma_i)\, U^\top$ "
@@ -168,33 +173,45 @@ THEOREM = Theorem(
                r"basis $E_p$ of the symmetric $r \times r$ matrices, of $s = r(r+1)/2$ elements "
                r"that reach every symmetric matrix: inner widths $1 + d + 1 + s$.",
                (of.shared_core, of.pairs, of.count, of.reached)),
-        Clause("full", r"$G_i$ in the span of $t$ matrices: inner widths $1 + d + t$; all "
-               r"symmetric metrics have $t = d(d+1)/2$ and total width $\binom{d+2}{2}$.",
-               (of.full,)),
+        Clause("full", r"$G_i$ in the span of $t$ matrices: inner widths $1 + d + t$; a basis of "
+               r"the symmetric matrices has $t = d(d+1)/2$, and $1 + d + t = (d+1)(d+2)/2 = "
+               r"\binom{d+2}{2}$.", (of.full, of.all_symmetric, of.all_counted)),
+        Clause("spans", r"If $W U = I_r$, $U^\top v = 0$ and $v \ne 0$ (independent columns, $r < "
+               r"d$), then $N = l_0 I + U M_0 U^\top$ determines $l_0$ by $v^\top N v = l_0 |v|^2$ "
+               r"and $M_0 = W N W^\top - l_0 W W^\top$: $I$ and the $U E_p U^\top$ of independent "
+               r"$E_p$ are independent. So positive definite metrics of the five families before "
+               r"can span $1$, $d$, $1 + r$, $1 + r(r+1)/2$ and $d(d+1)/2$ dimensions; where they "
+               r"do, with at least as many tokens as the sum of the widths, this sum is the rank "
+               r"for all tokens outside a proper algebraic subset (RA1, attained).",
+               (of.read_share, of.read_core)),
         Clause("symmetrised_diagonal", r"Averages of both sides, $G_i = \lambda_0 I + U\, "
                r"\mathrm{diag}(\sigma_i)\, U^\top$ with fixed $\lambda_0$: inner widths $1 + 1 + d "
-               r"+ 3 r$. (Without fixed $\lambda_0$ twice the query-side width, RA1.)",
-               (of.symmetrised_diagonal,)),
+               r"+ 3 r$. (Where $\lambda_i$ varies, and in the other families before, twice the "
+               r"query-side width and for generic tokens and metrics no less: RA1, symmetrised "
+               r"and symmetrised attained.)", (of.symmetrised_diagonal,)),
         Clause("symmetrised_core", r"Averages of both sides, $G_i = \lambda_0 I + U C_i U^\top$ "
                r"with fixed $\lambda_0$, $C_i$ in the span of a basis of the symmetric matrices: "
                r"inner widths $1 + 1 + d + r + 2 s = d + 1 + (r + 1)^2$.",
                (of.symmetrised_core, of.core_width)),
         Clause("sphere", r"Tokens with $|x_i|^2 = \rho^2$ and $G_i = \lambda_i I + \sum_{q \le h} "
-               r"\gamma_{iq} K_q$: inner widths $1 + d + h$, one less than elsewhere. Tokens $x_i "
-               r"= \mathrm{diag}(\gamma_0) u_i$, $\gamma_0 > 0$, with $u_i$ on a sphere: the same "
-               r"with $\mathrm{diag}(\gamma_0)^{-2}$ for $I$.", (sphere, sphere_with_gain)),
+               r"\gamma_{iq} K_q$: inner widths $1 + d + h$, one less than $1 + d + (1 + h)$. "
+               r"Tokens $x_i = \mathrm{diag}(\gamma_0) u_i$, $\gamma_0 > 0$, with $u_i$ on a "
+               r"sphere: the same with $\mathrm{diag}(\gamma_0)^{-2}$ for $I$.",
+               (sphere, sphere_with_gain)),
         Clause("subspace", r"Tokens $x_i = W z_i$ of a subspace of dimension $w$ have the scores "
-               r"of $z_i$ with the metrics $W^\top G_i W$. After LayerNorm without gain they lie "
-               r"in a hyperplane, $w = d - 1$, and on a sphere.", (subspace,)),
+               r"of $z_i$ with the metrics $W^\top G_i W$. (LayerNorm without gain, bias and "
+               r"epsilon leaves tokens in a hyperplane, $w = d - 1$, and on a sphere.)",
+               (subspace,)),
         Clause("unsquared", r"For $n \ge 2$ distinct tokens the distances $|x_i - x_j|$ have rank "
                r"$n$: unsquared scores factor through no fixed width even for $G = I$.",
                (micchelli,)),
     ),
     mutants=(
         Mutant("heterogeneous_is_more", RankBound(
-            id="conformal", small=(F_4[i, p], (i, four), (p, four)), by=line, because="claimed",
-            large=(S_4[i, j], (i, four), (j, four)), after=(K_4[j, p], (j, four), (p, four))),
-            "heterogeneous conformal metrics give rank d + 3"),
+            id="conformal", small=(KroneckerDelta(p, q), (p, four), (q, four)), by=line,
+            large=(S_4[i, j], (i, four), (j, four)), before=(F_4[p, i], (p, four), (i, four)),
+            after=(K_4[j, q], (j, four), (q, four)), because="claimed"),
+            "conformal metrics, all different, give rank d + 3 for distinct tokens"),
         Mutant("bilinear_symmetrised_d", replace(
             bilinear_homogeneous, by=(pairing,)), "symmetrised bilinear scores have rank d"),
         Mutant("diagonal_is_conformal", of.diagonal, "metrics D_i D_i^T need no more",
@@ -203,6 +220,8 @@ THEOREM = Theorem(
             of.shared_core, by=of.shared[:-1],
             rhs=of.shared_diagonal.rhs + over(of.core[i, p], -half * of.y[j, p], (p, s))),
             "a full core on top of a diagonal one"),
+        Mutant("any_vector", of.read_share, "a vector that meets the columns",
+               drop=(of.independent,)),
         Mutant("r_squared_pairs", replace(of.pairs, rhs=2 * r**2), "a core has r^2 coordinates"),
         Mutant("lambda_varies", of.symmetrised_diagonal, "d + 2 + 3 r with varying lambda",
                redefine=(Definition(G[i, a, b], lam[i] * identity + through_diagonal),)),

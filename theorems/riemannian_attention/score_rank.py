@@ -10,6 +10,8 @@ query_features  one explicit choice of 1 + d + g tokens makes the query features
 key_features    1, y_a, y^T B_q y are independent functions for independent B_q
 attained        independent features give rank S >= w; the tokens that do not are a proper
                 algebraic subset
+symmetrised_attained  features independent all together give the average rank 2 w; metrics of a
+                linear space have them
 witness         d = 1, tokens 0, 1, 3: rank 3 = 1 + d + g
 """
 
@@ -20,9 +22,11 @@ from dataclasses import replace
 from flint import fmpq
 from sympy import Expr, Integer, KroneckerDelta, Rational, Sum
 
-from theorems.assumptions import right_inverse
+from theorems.assumptions import right_inverse, signed
 from theorems.riemannian_attention import feature_points as points
-from theorems.riemannian_attention.widths import side_by_side, total_width
+from theorems.riemannian_attention.widths import (
+    all_independent, claimed_width, complete, side_by_side, total_width,
+)  # fmt: skip
 from theorems.statement import (
     Cited, Clause, Definition, Mutant, RankBound, Step, Theorem, Witness, array, symbols_of,
 )  # fmt: skip
@@ -113,6 +117,16 @@ symmetrised = RankBound(
     "by side.",
 )
 whole_3, parted_3 = total_width("symmetrised", J, J_t)
+F_inv, H_inv = array("F^+", w, n), array("H^+", w, n)
+together = all_independent(F, H, F_inv, H_inv)
+symmetrised_full = RankBound(
+    id="symmetrised_full", small=(KroneckerDelta(p, q), (p, w_2), (q, w_2)),
+    large=(M[i, j], (i, n), (j, n)),
+    before=(Sum(J[p, a] * F_inv[a, i] + J_t[p, a] * H_inv[a, i], (a, 1, w)), (p, w_2), (i, n)),
+    after=(2 * Sum(J[q, a] * H_inv[a, j] + J_t[q, a] * F_inv[a, j], (a, 1, w)), (j, n), (q, w_2)),
+    by=(average, product_form, together, complete(J, J_t)),
+    because="On independent columns the two products exchange the two parts.",
+)
 
 A, D = array("A", w, n), array("D", w, n)
 A_inv, D_inv, R = array("A^+", n, w), array("D^+", n, w), array("R", n, n)
@@ -163,7 +177,7 @@ conformal_line = (
     Definition(S_4[i, j], -half**2 * (l_4[i] + l_4[j]) * (x_4[i] - x_4[j]) ** 2),
     Definition(f_4[i, p], sum(l_4[i] * e[p] * f for e, f in zip(three_axes, powers, strict=True))),
     Definition(h_4[i, p], sum(e[p] * f for e, f in zip(three_axes, powers[::-1], strict=True))),
-    side_by_side(*three_axes),
+    side_by_side(*three_axes), signed(l_4, ">0"),
 )
 
 THEOREM = Theorem(
@@ -178,16 +192,16 @@ THEOREM = Theorem(
         Clause("upper_bound", r"$S = \Phi \Psi^\top$ with inner width $w = 1 + d + g$, the "
                r"coordinates of the three parts ($J_1$, $J_d$, $J_g$, orthonormal and complete) "
                r"side by side: $\mathrm{rank}\, S \le 1 + d + g$, and every such $S$ is some $Q "
-               r"K^\top$. Here and below the rank is the least inner width.",
-               (stacked, whole, parted)),
+               r"K^\top$. Only 2 is divided by, so this holds in every characteristic but 2. Here "
+               r"and below the rank is the least inner width.", (stacked, whole, parted)),
         Clause("after_softmax", r"$S + u \mathbf{1}^\top$ with $u_i = \frac12 x_i^\top G_i x_i$ "
-               r"has inner width $v = d + g$, the coordinates $K_d$, $K_g$ side by side.",
-               (no_row_term, whole_2, parted_2)),
+               r"has inner width $v = d + g$, the coordinates $K_d$, $K_g$ (orthonormal and "
+               r"complete) side by side.", (no_row_term, whole_2, parted_2)),
         Clause("symmetrised", r"If $S = \Phi \Psi^\top$ has inner width $w$, the average $\frac12 "
-               r"(S + S^\top)$ has inner width $2 w$, two copies $J$, $J'$ of the coordinates side "
-               r"by side: symmetrised scores have rank at most $2 (1 + d + g)$.",
-               (symmetrised, whole_3, parted_3)),
-        Clause("query_features", r"For metrics $G_a$ with inverses, $z$ with $z^\top G_0 z > 0$ "
+               r"(S + S^\top)$ has inner width $2 w$, two copies $J$, $J'$ of the coordinates "
+               r"(orthonormal and complete) side by side: symmetrised scores have rank at most $2 "
+               r"(1 + d + g)$.", (symmetrised, whole_3, parted_3)),
+        Clause("query_features", r"For symmetric $G_a$ with inverses, $z$ with $z^\top G_0 z > 0$ "
                r"and $g$ metrics with independent coordinates $\gamma$: the $1 + d + g$ tokens "
                r"$x_0 = s z$, $x_a = G_a^{-1} e_a$ and $g$ times $0$, with $s\, z^\top G_0 z = 1 + "
                r"t + t^2$ and $t = \sum_a (G_0 z)_a (G_a^{-1})_{aa}$, determine $c_0$, $l$ and "
@@ -199,32 +213,41 @@ THEOREM = Theorem(
                r"parts of the matrices $C_q$ are independent: the key features are independent "
                r"functions.", (points.key_constant, points.key_quadratic, points.key_linear)),
         Clause("attained", r"If the columns of $\Phi$ and of $\Psi$ are independent, "
-               r"$\mathrm{rank}\, \Phi \Psi^\top \ge w$. With the two clauses before, for any "
-               r"positive definite $G_1, \dots, G_n$ with a span of dimension $g$ and $n \ge 1 + d "
-               r"+ g$: $\mathrm{rank}\, S = 1 + d + g$ for all tokens outside a proper algebraic "
-               r"subset.", (full, generic)),
+               r"$\mathrm{rank}\, \Phi \Psi^\top \ge w$. By the two clauses before, minors of size "
+               r"$w$ of $\Phi$ and of $\Psi$ are nonzero polynomials in the tokens, and with the "
+               r"upper bound, for any positive definite $G_1, \dots, G_n$ with a span of dimension "
+               r"$g$ and $n \ge 1 + d + g$: $\mathrm{rank}\, S = 1 + d + g$ for all tokens outside "
+               r"a proper algebraic subset.", (full, generic)),
+        Clause("symmetrised_attained", r"If the columns of $\Phi$ and $\Psi$ (inner width $w$) are "
+               r"independent, all together, the average $\frac12 (S + S^\top)$ has rank at least "
+               r"$2 w$. The values of a combination of both at $G$ and $2 G$ determine its query "
+               r"part and its key part, so by the clauses before they are independent functions of "
+               r"token and metric, and some $2 w$ values of them form an invertible matrix: for "
+               r"metrics of a linear space of dimension $g$ with a positive definite member, and "
+               r"$n \ge 2 (1 + d + g)$, symmetrised scores have rank $2 (1 + d + g)$ for all "
+               r"tokens and metrics outside a proper algebraic subset.",
+               (symmetrised_full, points.query_apart, points.key_apart)),
         Clause("witness", r"For $d = g = 1$ the tokens $0, 1, 3$ have scores of rank $3$.",
                (three,)),
     ),
     mutants=(
-        Mutant("rank_d_plus_g", replace(
-            no_row_term, id="stacked", small=stacked.small, by=no_row_term.by[1:]),
-            "rank S <= d + g"),
-        Mutant("affine_dimension", replace(
-            stacked, large=(flat_1[i, p], (i, n), (p, v)), after=(flat_2[j, p], (p, v), (j, n)),
-            by=homogeneous), "g is the affine dimension: 0 for homogeneous metrics"),
-        Mutant("symmetrised_alike", replace(
-            symmetrised, small=(S_4[i, j], (i, four), (j, four)), by=conformal_line,
-            large=(f_4[i, p], (i, four), (p, Integer(3))),
-            after=(h_4[j, p], (p, Integer(3)), (j, four))),
+        Mutant("rank_d_plus_g", claimed_width(
+            "stacked", stacked.small, Q, K_f, no_row_term.by[1:]), "rank S <= d + g"),
+        Mutant("affine_dimension", claimed_width(
+            "stacked", stacked.small, flat_1, flat_2, homogeneous),
+            "g is the affine dimension: 0 for homogeneous metrics"),
+        Mutant("symmetrised_alike", claimed_width(
+            "symmetrised", (S_4[i, j], (i, four), (j, four)), f_4, h_4, conformal_line),
             "symmetrised conformal scores on a line have rank at most 3"),
         Mutant("metric_transposed", features, "beta_i = G_i x_i for any matrix G_i",
                redefine=(Definition(beta[i, a], Sum(G[i, a, b] * x[i, b], (b, 1, d))),)),
         Mutant("metric_of_the_key", replace(
             features, rhs=-half * alpha[j] + Sum(beta[j, a] * x[i, a], (a, 1, d))
             - half * Sum(gamma[j, q] * y[i, q], (q, 1, g))), "the metric of the key"),
-        Mutant("row_term_matters", replace(no_row_term, small=stacked.small),
-               "no row term is needed for inner width d + g"),
+        Mutant("column_term_for_row_term", claimed_width(
+            "no_row_term", no_row_term.small, Q, K_f, no_row_term.by),
+            "the norm of the key may be added instead of that of the query",
+            redefine=(Definition(S_u[i, j], S[i, j] + half * alpha[j]),)),
         Mutant("degenerate_metric", points.determined, "z^T G_0 z = 0 will do",
                drop=(points.positive_V,)),
         Mutant("singular_metrics", points.read_linear, "metrics without inverse",
@@ -233,6 +256,8 @@ THEOREM = Theorem(
                drop=(points.span_rows,)),
         Mutant("skew_matrices_count", points.key_quadratic, "any g matrices",
                drop=(points.symmetric,)),
+        Mutant("each_independent", symmetrised_full, "the columns of each are independent",
+               drop=(together,), add=(right_inverse(F_inv, F), right_inverse(H_inv, H))),
         Mutant("one_side_suffices", full, "independent query features suffice",
                drop=(key_independent,)),
     ),

@@ -7,7 +7,7 @@ generic         with independent columns 1, Psi' and Phi', S = phi_0 1^T + Phi' 
 invertible      an invertible n x n matrix S has centred rank exactly n - 1
 column_terms    one fixed column term lowers the need by at most 1; causal ALiBi is a row and a
                 column term
-bidirectional   |i - j| is invertible: no column term, centred rank n - 1
+bidirectional   |i - j| on four tokens is invertible: no row and column term
 causal          on rows and columns that see each other the same holds under a mask: 2N tokens,
                 keys first, need the width of the N x N block
 """
@@ -21,7 +21,7 @@ from sympy import Expr, Integer, KroneckerDelta, Rational, Sum, Symbol
 
 from theorems.assumptions import exponential, right_inverse, signed
 from theorems.riemannian_attention.ones import beside_ones, coordinates_of_ones
-from theorems.riemannian_attention.widths import side_by_side, total_width
+from theorems.riemannian_attention.widths import claimed_width, side_by_side, total_width
 from theorems.rules import Logarithm
 from theorems.statement import (
     Clause, Definition, Iff, Mutant, RankBound, Step, Theorem, Witness, array, symbols_of,
@@ -175,11 +175,11 @@ x, X, XC = array("x", n, d), array("X", n, n), array("X_C", n, n)
 r_n = Symbol("r_n", real=True)
 token_scores = Definition(X[i, j], -half * Sum((x[i, a] - x[j, a]) ** 2, (a, 1, d)))
 B_4, BC_4 = array("B_4", four, four), array("C_4", four, four)
-b_4, Q_4, K_4 = (array("b_4", four, four), array("Q_4", four, Integer(2)),
-                 array("K_4", four, Integer(2)))  # fmt: skip
+b_4, Q_4, K_4, Q_5, K_5 = (array(name, four, Integer(size)) for name, size in (
+    ("b_4", 4), ("Q_4", 1), ("K_4", 1), ("Q_5", 2), ("K_5", 2)))
 any_bias = (
     Definition(BC_4[i, l], Sum(B_4[i, j] * (KroneckerDelta(j, l) - Rational(1, 4)), (j, 1, four))),
-    Definition(B_4[i, j], Sum(Q_4[i, p] * K_4[j, p], (p, 1, Integer(2))) + b_4[i, j]),
+    Definition(B_4[i, j], Sum(Q_4[i, p] * K_4[j, p], (p, 1, Integer(1))) + b_4[i, j]),
 )
 
 THEOREM = Theorem(
@@ -191,11 +191,13 @@ THEOREM = Theorem(
                r"the row means: the minimum over $u$ is $\mathrm{rank}(S C)$.", (shifts, attained)),
         Clause("width", r"If $\mathrm{softmax}(Q K^\top) = \mathrm{softmax}(S)$, that is $Q K^\top "
                r"= S + u \mathbf{1}^\top$ (CW1), then the inner width is at least $\mathrm{rank}(S "
-               r"C)$.", (width,)),
+               r"C)$. (By the clause before, $S C$ itself is such a $Q K^\top$.)", (width,)),
         Clause("generic", r"Let $S = \phi_0 \mathbf{1}^\top + \Phi' \Psi'^\top$ with $\Phi'$ of "
                r"width $v$. Then $\mathrm{rank}(S C) \le v$, and $= v$ if the columns of $\Phi'$ "
                r"are independent ($L \Phi' = I$) and so are $\mathbf{1}$ and those of $\Psi'$. For "
-               r"query-side scores $v = d + g$ (RA1): generically exactly $d + g$.",
+               r"query-side scores $v = d + g$, and the columns are independent for positive "
+               r"definite metrics with a span of dimension $g$ and $n \ge 1 + d + g$ tokens "
+               r"outside a proper algebraic subset (RA1, attained): exactly $d + g$ there.",
                (at_most, at_least)),
         Clause("invertible", r"For an invertible $m \times m$ matrix $T$ with $m = 1 + v \ge 2$: "
                r"$\mathrm{rank}(T C) = v = m - 1$, by a basis of $\mathbf{1}$ and the columns of "
@@ -203,17 +205,19 @@ THEOREM = Theorem(
                (from_inverse, lost, all_coordinates, one_lost)),
         Clause("column_terms", r"If $Q K^\top + \mathbf{1} c^\top = S + u \mathbf{1}^\top$ with "
                r"inner width $w$, then $\mathrm{rank}(S C) \le w + 1$, the coordinates $J_1$, $J$ "
-               r"side by side: a fixed column term lowers the need by at most 1. Causal ALiBi, $-s "
-               r"(i - j)$, is a row term and a column term.",
+               r"(orthonormal and complete) side by side: a fixed column term lowers the need by "
+               r"at most 1. Causal ALiBi, $-s (i - j)$, is a row term and a column term.",
                (column_term, whole, parted, causal_alibi)),
-        Clause("bidirectional", r"A bias $|i - j|$ is no such term: on four tokens it is "
-               r"invertible.", (bidirectional,)),
+        Clause("bidirectional", r"A bias $|i - j|$ is no sum of a row and a column term, which "
+               r"has rank at most $2$: on four tokens it is invertible. (On any $n \ge 2$ too: it "
+               r"holds distances of points of a line, RA5.)", (bidirectional,)),
         Clause("causal", r"Let $P_{ij} = V_{ij} E_{ij} / Z_i$ and $P'_{ij} = V_{ij} E'_{ij} / "
                r"Z'_i$ with positive totals of whole rows, $E = \exp S$, $E' = \exp S'$. On a "
                r"block of rows and columns that see each other, $V > 0$: $P = P'$ iff $Z'_i E_{ij} "
                r"= Z_i E'_{ij}$, and $E'_{ij} = g_i E_{ij}$ with $g = \exp u$ iff $S' = S + u "
-               r"\mathbf{1}^\top$. So under a causal mask, keys first and then queries, $2 N$ "
-               r"tokens need the width of the $N \times N$ block.", (same_walk, row_factor)),
+               r"\mathbf{1}^\top$. So under a causal mask, $N$ keys first and then $N$ queries, "
+               r"$P = P'$ takes at least the width that the $N \times N$ block needs without mask.",
+               (same_walk, row_factor)),
     ),
     mutants=(
         Mutant("rank_of_S", replace(shifts, small=(S[i, l], (i, n), (l, m)), after=None,
@@ -237,18 +241,16 @@ THEOREM = Theorem(
             column_term, large=(Q[i, q], (i, n), (q, w)),
             after=(Sum(K[j, q] * C(j, l), (j, 1, m)), (q, w), (l, m))),
             "a column term never lowers the need"),
-        Mutant("any_bias", replace(
-            column_term, small=(BC_4[i, l], (i, four), (l, four)), by=any_bias,
-            large=(Q_4[i, p], (i, four), (p, Integer(2))),
-            after=(K_4[l, p], (p, Integer(2)), (l, four))),
-            "a fixed bias of pairs lowers the need by little"),
+        Mutant("any_bias", claimed_width(
+            "column_term", (BC_4[i, j], (i, four), (j, four)), Q_5, K_5, any_bias),
+            "a fixed bias of pairs lowers the need by at most 1: beside width 1 the rank is 2"),
         Mutant("hidden_columns", same_walk, "columns that the row does not see", drop=(seen,),
-               add=(signed(V, ">=0"),)),
+               add=(signed(V, ">=0"), signed(E, ">0"), signed(E2, ">0"))),
         Mutant("bias_of_distances", replace(
             causal_alibi, rhs=Sum(Q[i, q] * K[j, q], (q, 1, w)) - slope * position[i]),
             "the row term is all of causal ALiBi"),
     ),
-    uses=("CW1", "RA1"),
+    uses=("CW1", "RA1", "RA5"),
     sources=(
         "Riemannian Attention Mechanisms for Transformers: A Theoretical Framework and "
         "Architecture Design",

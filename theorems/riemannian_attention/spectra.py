@@ -1,14 +1,15 @@
-"""Hypotheses on symmetric matrices through their eigenvectors, and on vectors of sum 0."""
+"""Hypotheses on eigenvectors of symmetric matrices, on vectors of sum 0, and on bits."""
 
 from __future__ import annotations
 
-from sympy import IndexedBase, Integer, KroneckerDelta, Sum, latex
+from flint import fmpq
+from sympy import IndexedBase, Integer, KroneckerDelta, Sum, latex, symbols
 
 from theorems.constructions import reflection
 from theorems.exact import Draw, Rejected
 from theorems.statement import Assumption, symbols_of
 
-i, j, k, l = symbols_of("i j k l")
+i, j, k, l, p = symbols_of("i j k l p")
 
 
 def eigenvectors(D: IndexedBase, V: IndexedBase, mu: IndexedBase) -> Assumption:
@@ -64,3 +65,29 @@ def sum_zero(c: IndexedBase) -> Assumption:
 
     text = f"$\\sum_i {latex(c.label)}_i = 0$"
     return Assumption(f"{c} sums to 0", text, ((Sum(c[i], (i, 1, n)), Integer(0)),), impose)
+
+
+def bits(theta: IndexedBase) -> Assumption:
+    """Every entry is 0 or 1."""
+    index = symbols(f"k1:{len(theta.shape) + 1}", integer=True, positive=True)
+
+    def impose(draw: Draw) -> None:
+        for cell in draw.cells(theta):
+            draw.put(theta, cell, fmpq(draw.source.rng.randrange(2)))
+
+    text = f"every ${latex(theta.label)}$ is $0$ or $1$"
+    return Assumption(f"{theta} is 0 or 1", text, ((theta[index] ** 2, theta[index]),), impose)
+
+
+def nested_bits(near: IndexedBase, far: IndexedBase) -> Assumption:
+    """Bits of which those of near are among those of far."""
+
+    def impose(draw: Draw) -> None:
+        for cell in draw.cells(near):
+            ones = draw.source.rng.randrange(3)
+            draw.put(near, cell, fmpq(int(ones == 2)))
+            draw.put(far, cell, fmpq(int(ones > 0)))
+
+    rules = ((near[p] ** 2, near[p]), (far[p] ** 2, far[p]), (near[p] * far[p], near[p]))
+    text = f"${near}_p$ and ${far}_p$ are $0$ or $1$, and ${near}_p {far}_p = {near}_p$"
+    return Assumption(f"bits of {near} among those of {far}", text, rules, impose)

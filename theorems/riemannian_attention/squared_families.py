@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sympy import Expr, KroneckerDelta, Rational, Sum, Symbol
 
-from theorems.riemannian_attention.families import symmetric_basis
+from theorems.riemannian_attention.families import short_of_all, symmetric_basis
 from theorems.statement import Definition, Step, array, symbols_of
 
 n, d, r, s, t = symbols_of("n d r s t")
@@ -92,7 +92,7 @@ reached = Step(
     rhs=half * (M[c, e] + M[e, c]), by=(complete,),
     because="Every symmetric matrix has coordinates.",
 )
-E_d, z = array("E_d", t, d, d), array("z", n, t)
+E_d, E_d_dual, z = array("L", t, d, d), array("L'", t, d, d), array("z", n, t)
 coordinates = array("g", n, t)
 full = Step(
     id="full", lhs=S[i, j],
@@ -101,8 +101,16 @@ full = Step(
     rhs=-half * over(coordinates[i, p], z[i, p], (p, t))
     + over(half * Sum((G[i, a, b] + G[i, b, a]) * x[i, b], (b, 1, d)), x[j, a], (a, d))
     + over(coordinates[i, p], -half * z[j, p], (p, t)),
-    because="Widths 1, d and t = d(d+1)/2, by the count for r = d; D_i + U_i U_i^T are among them.",
+    because="Widths 1, d and t; D_i + U_i U_i^T lie in the span of all symmetric matrices.",
 )  # fmt: skip
+dual_d, complete_d = symmetric_basis(E_d, E_d_dual)
+trace_d = Sum(E_d[p, a, b] * E_d_dual[p, a, b], (p, 1, t), (a, 1, d), (b, 1, d))
+all_symmetric = Step(
+    id="all_symmetric", lhs=2 * (1 + d + trace_d), rhs=(d + 1) * (d + 2), by=(complete_d,),
+    because="The trace of the symmetriser again, of matrices of size d.",
+)
+all_counted = Step(id="all_counted", lhs=trace_d, rhs=t, by=(dual_d,),
+                   because="The dual family counts t.")  # fmt: skip
 
 fixed_diagonal = Definition(G[i, a, b], mu * identity + through_diagonal)
 height = array("eta", n)
@@ -131,4 +139,21 @@ symmetrised_core = Step(
 core_width = Step(
     id="core_width", lhs=1 + 1 + d + r + 2 * trace, rhs=d + 1 + (r + 1) ** 2, by=(complete,),
     because="With s = r(r+1)/2.",
+)
+
+# A combination of the matrices that span a family determines its coefficients.
+mixture, core_0, W, v = array("N", d, d), array("M_0", r, r), array("W", r, d), array("v", d)
+share, independent = Symbol("l_0", real=True), short_of_all(U, W, v)
+combined = Definition(mixture[a, b], share * identity + Sum(
+    U[a, c] * core_0[c, e] * U[b, e], (c, 1, r), (e, 1, r)))
+read_share = Step(
+    id="read_share", lhs=Sum(v[a] * mixture[a, b] * v[b], (a, 1, d), (b, 1, d)),
+    rhs=share * Sum(v[a] ** 2, (a, 1, d)), by=(combined, independent),
+    because="U^T v = 0, so only the multiple of I is left.",
+)
+read_core = Step(
+    id="read_core", by=(combined, independent), rhs=core_0[c, e],
+    lhs=Sum(W[c, a] * mixture[a, b] * W[e, b], (a, 1, d), (b, 1, d))
+    - share * Sum(W[c, a] * W[e, a], (a, 1, d)),
+    because="W U = I, and the multiple of I is known.",
 )

@@ -11,9 +11,9 @@ from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Mul, Sum, latex
 
 from theorems.constructions import invertible
 from theorems.exact import Draw, Rejected
-from theorems.statement import Assumption, Step, symbols_of
+from theorems.statement import Assumption, Matrix, RankBound, Step, symbols_of
 
-p, q = symbols_of("p q")
+i, j, p, q = symbols_of("i j p q")
 FIRST, SECOND = symbols_of("k1 k2 k3"), symbols_of("l1 l2 l3")
 
 
@@ -91,6 +91,46 @@ def total_width(name: str, *parts: IndexedBase) -> tuple[Step, Step]:
         because="Each part has orthonormal columns, so the widths add.",
     )
     return whole, parted
+
+
+def all_independent(
+    F: IndexedBase, H: IndexedBase, A: IndexedBase, B: IndexedBase
+) -> Assumption:
+    """The columns of F and H (n, w) are independent, all together: A F = B H = I, A H = B F = 0."""
+    n, w = F.shape
+
+    def impose(draw: Draw) -> None:
+        count = draw.size(w)
+        size = draw.sizes.setdefault(str(n), 2 * count + draw.source.rng.choice((0, 0, 1)))
+        if size < 2 * count:
+            raise Rejected(f"{2 * count} columns of length {size} are never independent")
+        columns, inverse = invertible(draw, size)
+        for row, column in draw.cells(F):
+            for start, part, left in ((0, F, A), (count, H, B)):
+                draw.put(part, (row, column), columns[row - 1][start + column - 1])
+                draw.put(left, (column, row), inverse[start + column - 1][row - 1])
+
+    rules = tuple(
+        (Sum(left[p, i] * part[i, q], (i, 1, n)), KroneckerDelta(p, q) if own else Integer(0))
+        for left, part, own in ((A, F, True), (B, H, True), (A, H, False), (B, F, False))
+    )
+    text = f"the columns of ${latex(F.label)}$ and ${latex(H.label)}$ are independent, all together"
+    return Assumption(f"{A}, {B} invert {F}, {H}", text, rules, impose)
+
+
+def claimed_width(
+    name: str, small: Matrix, left: IndexedBase, right: IndexedBase, by: Sequence
+) -> RankBound:
+    """The claim that small, of entries (i, j), has rank at most the common width of left and right.
+
+    The identity stands between the factors and has that rank, so only a higher rank refutes it.
+    """
+    (n, width), (m, _) = left.shape, right.shape
+    return RankBound(
+        id=name, small=small, before=(left[i, p], (i, n), (p, width)), by=tuple(by),
+        large=(KroneckerDelta(p, q), (p, width), (q, width)),
+        after=(right[j, q], (q, width), (j, m)), because="claimed",
+    )
 
 
 def independent_symmetric(C: IndexedBase, dual: IndexedBase) -> Assumption:
