@@ -214,7 +214,7 @@ plt.show()
 for name in ("no_rows", "no_balance", "no_isometry", "no_inverse"):
     witness = step_of(THEOREMS["CW5"], name)
     shown = formulas.rule_formulas(witness)[: len(witness.values)]
-    show(f"{prose(witness.because)} **{outcome(witness)}**", f"$${r', quad '.join(shown)}$$")
+    show(f"{prose(witness.because)} **{outcome(witness)}**", "$$" + r",\quad ".join(shown) + "$$")
 
 # %% [markdown]
 # ## 4. A single head

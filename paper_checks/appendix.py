@@ -29,6 +29,7 @@ def _environment() -> Environment:
         "exact": terminal.exact_text,
         "stress": terminal.stress_text,
         "order": terminal.order_text,
+        "compared": terminal.compared_text,
         "value": "{:.6g}".format,
     }
     return environment

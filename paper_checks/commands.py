@@ -21,7 +21,7 @@ from paper_checks.report import (
     to_json,
     write_atomically,
 )
-from paper_checks.run import lowest_level, suite_version, verify
+from paper_checks.run import lowest_level, suite_version, verify, with_uses
 from theorems import catalogue
 from theorems.statement import Cited, Theorem
 
@@ -122,6 +122,10 @@ def _level_if_verified(theorem: Theorem) -> str:
 
     lowest = lowest_level(level(clause, len(clause.steps)) for clause in theorem.clauses)
     cited = [s.id for clause in theorem.clauses for s in clause.steps if isinstance(s, Cited)]
+    for used in with_uses([theorem.id])[0]:
+        steps = (s for clause in catalogue.load(used).clauses for s in clause.steps)
+        cited += [f"{s.id} ({used})" for s in steps if isinstance(s, Cited) and s.id not in cited
+                  and used != theorem.id]  # fmt: skip
     return " | ".join(part for part in (lowest or "N", ", ".join(cited)) if part)
 
 

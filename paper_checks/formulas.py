@@ -10,11 +10,12 @@ from typing import Any
 from sympy import Add, Expr, Indexed, IndexedBase, Pow, Sum, Symbol
 from sympy.printing.latex import LatexPrinter
 
+from paper_checks.block_matrices import LINE, determinant_formulas
+from theorems.determinants import Determinant
 from theorems.rules import Induction, Logarithm, Vanishing
 from theorems.statement import Bound, Cited, Definition, Iff, Matrix, RankBound, Rule, Step, Witness
 from theorems.wellformed import axes
 
-LINE = 66  # visible characters that fit on a printed line
 WITNESS = 120  # the same for matrices, whose columns stand under one another
 CDOT, BREAK = r" \cdot ", r" \\ "
 HEADS = "H"  # an axis of this size counts heads; its index stands on top
@@ -208,6 +209,11 @@ def _(rule: Induction) -> list[str]:
 
 
 @rule_formulas.register
+def _(rule: Determinant) -> list[str]:
+    return determinant_formulas(rule, latex, width)
+
+
+@rule_formulas.register
 def _(rule: RankBound) -> list[str]:
     rank = r"\operatorname{rank}"
     found = [rf"{rank} {_matrix(rule.small)} \le {rank} {_matrix(rule.large)}"]
@@ -277,6 +283,7 @@ KINDS = {
     "Logarithm": "logarithm of products",
     "Induction": "induction",
     "RankBound": "rank of a product",
+    "Determinant": "determinant of a product",
     "Witness": "exact witness",
     "Cited": "cited, not checked",
 }

@@ -8,7 +8,7 @@ from importlib import resources
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from paper_checks import latex, terminal
+from paper_checks import latex, tables, terminal
 from paper_checks.exposition import expositions
 from paper_checks.papers import PAPERS
 from paper_checks.report import Report
@@ -33,6 +33,7 @@ def _environment() -> Environment:
         "exact": terminal.exact_text,
         "stress": terminal.stress_text,
         "order": terminal.order_text,
+        "compared": terminal.compared_text,
         "value": "{:.6g}".format,
     }
     return environment
@@ -49,6 +50,7 @@ def count_formulas(report: Report) -> int:
     shown = expositions(report)
     texts = [text for s in shown for text in s.texts]
     texts += [record["title"] for record in report["theorems"]]  # once more, in the table
+    texts += [text for s in shown for table in s.record["tables"] for text in tables.texts(table)]
     texts += [text for c in report["claims"] for text in (
         c["statement"], c["reading"], c["note"], c["settled_by"], *c["added"])]  # fmt: skip
     inline = sum(len(latex.formulas_in(text)) for text in texts)

@@ -72,6 +72,20 @@ class RateRecord(TypedDict):
     ok: bool
 
 
+class TableRecord(TypedDict):
+    """A computed table: texts, which columns hold compared values, how many, and what differs."""
+
+    title: str
+    clauses: list[str]
+    head: list[str]
+    numbers: list[bool]
+    rows: list[list[str]]
+    note: str
+    checked: int
+    failures: list[str]
+    ok: bool
+
+
 class TheoremRecord(TypedDict):
     """Everything that one run found out about one theorem; level is null if nothing ran."""
 
@@ -82,6 +96,7 @@ class TheoremRecord(TypedDict):
     steps_checked: int
     steps_cited: int
     cited: list[CitedRecord]
+    inherited: dict[str, list[str]]  # axiom -> theorems it uses that cite it
     clauses: list[ClauseRecord]
     instances: int
     rational_instances: int
@@ -91,6 +106,7 @@ class TheoremRecord(TypedDict):
     tightness: float | None
     planted_rejected: bool | None
     rates: list[RateRecord]
+    tables: list[TableRecord]
     mutants: int
     mutants_refuted: int
     mutant_details: list[MutantRecord]

@@ -6,7 +6,7 @@ import math
 import platform
 import subprocess
 import tomllib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module, metadata
@@ -19,12 +19,13 @@ from paper_checks.lint import NOT_RUN, claim_errors, formula_errors, read_papers
 from paper_checks.papers import SUITE
 from paper_checks.rates import measured_rates
 from paper_checks.report import Report, Suite, TheoremRecord
+from paper_checks.tables import computed_tables
 from paper_checks.workers import Crash, run_all
 from theorems import catalogue
 from theorems.lint import lint_package
 
 SLOW, TOO_SLOW = 5.0, 15.0  # seconds a theorem
-SMALL_CELL: dict[str, Any] = {"n": 256, "d": 64, "dtype": "float32", "device": "cpu"}
+SMALL_CELL: dict[str, Any] = {"n": 256, "dtype": "float32", "device": "cpu"}
 HEADS = 4
 PACKAGES = ("sympy", "python-flint", "numpy", "scipy", "torch", "hypothesis", "array-api-compat",
             "networkx", "math-core", "jinja2", "rich", "matplotlib")  # fmt: skip
@@ -34,7 +35,7 @@ Progress = Callable[[TheoremRecord, int, int], None]
 
 
 def check_theorem(theorem_id: str, seed: int = 0, stress: bool = True) -> TheoremRecord:
-    """Everything that is checked about one theorem: exact, numeric, and one small stress cell.
+    """Everything that is checked about one theorem: exact, numeric, and small stress cells.
 
     Raises: ValueError when a half of the theorem is missing.
     """
@@ -48,10 +49,12 @@ def check_theorem(theorem_id: str, seed: int = 0, stress: bool = True) -> Theore
     exact = verify_exactly(theorem, seed)
     measured = run_property(theorem_id, property_module, suite_seed=seed)
     rates, rate_failures = measured_rates(property_module)
+    tables, table_failures = computed_tables(property_module, [c.name for c in theorem.clauses])
     cells = _stress_cells(theorem_id, seed) if stress else []
     failures = [f for clause in exact["clauses"] for f in clause["failures"]] + exact["errors"]
     failures += [_named(theorem_id, "property", f) for f in measured.failures]
     failures += [_named(theorem_id, "rate", f) for f in rate_failures]
+    failures += [_named(theorem_id, "table", f) for f in table_failures]
     failures += _without_evidence(exact, measured.clauses)
     failures += [_named(theorem_id, "stress", f"{c['status']}: {c['reason']}")
                  for c in cells if c["status"] not in ("ok", "not run")]  # fmt: skip
@@ -60,12 +63,14 @@ def check_theorem(theorem_id: str, seed: int = 0, stress: bool = True) -> Theore
     seconds = perf_counter() - started
     record: Any = {
         **_exact_part(exact),
+        "inherited": {},
         "property_examples": measured.examples,
         "nonzero_residuals": measured.nonzero,
         "max_residual_over_bound": _finite(measured.max_ratio),
         "tightness": _finite(measured.tightness),
         "planted_rejected": measured.planted_rejected,
         "rates": rates,
+        "tables": tables,
         "stress": cells,
         "kernel": "absent",
         "uses": list(theorem.uses),
@@ -120,7 +125,10 @@ def _stress_cells(theorem_id: str, seed: int) -> list[dict[str, Any]]:
     if case is None:
         return []
     heads = None if case.single_head else HEADS
-    return [stress.run_cell(theorem_id, None, heads=heads, seed=seed, **SMALL_CELL)]
+    return [
+        stress.run_cell(theorem_id, None, d=d, heads=heads, seed=seed, **SMALL_CELL)
+        for d in case.small
+    ]
 
 
 def _named(theorem_id: str, part: str, failure: str) -> str:
@@ -158,7 +166,8 @@ def with_uses(ids: Sequence[str]) -> tuple[list[str], dict[str, list[str]]]:
 
 
 def settle_uses(records: Sequence[TheoremRecord]) -> None:
-    """A theorem fails whose chain of used theorems holds a failure, or comes back to itself."""
+    """A theorem rests on what the theorems that it uses cite, and fails where their chain holds a
+    failure or comes back to itself."""
     by_id = {record["id"]: record for record in records}
     sound = {record["id"]: record["ok"] for record in records}
 
@@ -175,6 +184,20 @@ def settle_uses(records: Sequence[TheoremRecord]) -> None:
         found = list(dict.fromkeys(faults(record["id"], ())))
         record["failures"] += [f"{record['id']}: {fault}" for fault in found]
         record["ok"] = record["ok"] and not found
+        record["inherited"] = _inherited(record, by_id)
+
+
+def _inherited(record: TheoremRecord, by_id: Mapping[str, TheoremRecord]) -> dict[str, list[str]]:
+    """What is cited by the theorems that a theorem uses, directly or not, and by which."""
+    todo, seen, axioms = list(record["uses"]), {record["id"]}, dict[str, list[str]]()
+    while todo:
+        if (used := by_id.get(theorem_id := todo.pop(0))) is None or theorem_id in seen:
+            continue
+        seen.add(theorem_id)
+        todo += used["uses"]
+        for axiom in {c["id"]: c for c in used["cited"]}:
+            axioms.setdefault(axiom, []).append(theorem_id)
+    return axioms
 
 
 def failed_record(theorem_id: str, failures: list[str]) -> TheoremRecord:

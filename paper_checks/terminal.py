@@ -12,13 +12,17 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from paper_checks.claims import FAILED, NOT_VERIFIED
-from paper_checks.report import RateRecord, Report, TheoremRecord
+from paper_checks.latex import readable
+from paper_checks.report import RateRecord, Report, TableRecord, TheoremRecord
 
 
 def level_text(record: TheoremRecord) -> str:
-    """The level as it is printed: "G", or "G | Perron-Frobenius" where it rests on citations."""
-    cited = ", ".join(dict.fromkeys(c["id"] for c in record["cited"]))
-    return " | ".join(part for part in (record["level"] or "none", cited) if part)
+    """The level as it is printed: "G", or "G | Perron-Frobenius" where it rests on citations, its
+    own or, as in "G | generic-nonvanishing (RA1)", those of theorems that it uses."""
+    own = dict.fromkeys(c["id"] for c in record["cited"])
+    used = [f"{axiom} ({', '.join(by)})" for axiom, by in record["inherited"].items()
+            if axiom not in own]  # fmt: skip
+    return " | ".join(p for p in (record["level"] or "none", ", ".join([*own, *used])) if p)
 
 
 def number(value: float | None) -> str:
@@ -70,6 +74,21 @@ def rate_text(rate: RateRecord) -> str:
     )
 
 
+def compared_text(table: TableRecord) -> str:
+    """How many values of a table were compared with the stated ones, and how many differ."""
+    missed = len(table["failures"])
+    if not missed:
+        return f"{table['checked']} values as stated"
+    return f"{missed} of {table['checked']} values not as stated"
+
+
+def table_text(table: TableRecord) -> str:
+    """One computed table as a line."""
+    return (
+        f"{readable(table['title'])}: {compared_text(table)}, {'ok' if table['ok'] else 'FAILED'}"
+    )
+
+
 def _row(record: TheoremRecord) -> tuple[str, ...]:
     return (
         record["id"],
@@ -118,6 +137,8 @@ def print_report(report: Report, console: Console) -> None:
     for record in report["theorems"]:
         for rate in record["rates"]:
             _plain(console, f"{record['id']} rate: {rate_text(rate)}")
+        for table in record["tables"]:
+            _plain(console, f"{record['id']} table: {table_text(table)}")
     for warning in (w for t in report["theorems"] for w in t["warnings"]):
         _plain(console, f"warning: {warning}")
     for failure in failure_lines(report):

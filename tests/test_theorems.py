@@ -15,6 +15,7 @@ import pytest
 
 from numerics.properties import run_property
 from paper_checks.rates import measured_rates
+from paper_checks.tables import computed_tables
 from theorems import catalogue
 from theorems.check import refute, verify
 from theorems.statement import Clause, Mutant, Theorem
@@ -126,6 +127,9 @@ def test_property(identifier: str) -> None:
     rates, failures = measured_rates(module)
     assert not failures, "\n".join(failures)
     assert bool(rates) == hasattr(module, "rates")
+    tables, failures = computed_tables(module, clauses)
+    assert not failures, "\n".join(failures)
+    assert bool(tables) == hasattr(module, "tables")
 
 
 def test_planned_and_built_theorems_are_apart() -> None:

@@ -11,6 +11,7 @@ from paper_checks import attention_geometry, formulas, latex
 from paper_checks.claims import claim_record, owner
 from paper_checks.exposition import exposition, given
 from paper_checks.report import TheoremRecord
+from paper_checks.terminal import compared_text
 from theorems import catalogue
 from theorems.derive import derive
 from theorems.statement import Assumption, Cited, Definition, Rule, Theorem
@@ -125,24 +126,37 @@ def results(records: Mapping[str, TheoremRecord]) -> None:
     )  # fmt: skip
 
 
-def owners(names: Sequence[str]) -> list[str]:
+def computed(record: TheoremRecord) -> None:
+    """The tables that the run computed, with the count of values that are as stated."""
+    for found in record["tables"]:
+        state = f"**{compared_text(found)}**"
+        show(f"**{prose(found['title'])}.** {state}. {prose(found['note'])}")
+        table(" | ".join(map(prose, found["head"])),
+              (" | ".join(map(prose, row)) for row in found["rows"]))  # fmt: skip
+
+
+def owners(names: Sequence[str], paper: Any = attention_geometry) -> list[str]:
     """The theorems that the claims of these names rest on."""
-    evidence = [attention_geometry.EVIDENCE[f"attention-geometry/{name}"] for name in names]
+    evidence = [e for key, e in paper.EVIDENCE.items() if key.partition("/")[2] in names]
     found = {owner(reference) for item in evidence for reference in item.references}
     return [identifier for identifier in catalogue.CATALOGUE if identifier in found]
 
 
-def claims(records: Mapping[str, TheoremRecord], names: Sequence[str] = ()) -> None:
+def claims(
+    records: Mapping[str, TheoremRecord], names: Sequence[str] = (), paper: Any = attention_geometry
+) -> None:
     """The claims of these names, or all that rest on these theorems alone, with their verdicts."""
-    found = {claim.id.partition("/")[2]: claim for claim in attention_geometry.CLAIMS}
+    found = {claim.id.partition("/")[2]: claim for claim in paper.CLAIMS}
     for claim in [found[name] for name in names] or found.values():
-        evidence = attention_geometry.EVIDENCE[claim.id]
+        evidence = paper.EVIDENCE[claim.id]
         if not names and not {owner(r) for r in evidence.references} <= set(records):
             continue
         judged = claim_record(claim, evidence, records)
         lines = [f"### {claim.id}", f"*Claim.* {prose(claim.statement)}"]
         lines += [f"*Read as.* {prose(claim.reading)}", f"*Verdict.* **{judged['verdict']}**"]
         lines.append(f"*Evidence.* {', '.join(judged['evidence'])}")
+        if judged["refuted_by"]:
+            lines.append(f"*Against the claim as stated.* {', '.join(judged['refuted_by'])}")
         lines += [f"*Added hypothesis.* {prose(text)}" for text in judged["added"]]
         if judged["counterexamples"]:
             lines.append(f"*False without it.* {', '.join(judged['counterexamples'])}")

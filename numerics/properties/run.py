@@ -29,7 +29,8 @@ class PropertyModule(Protocol):
     """A module with the strategy of a theorem's inputs and its comparison at one input.
 
     CLAUSE, if there, names its clause; samples of a module of several name theirs as `clause`.
-    rates(), if there, gives the measured orders at which limits are approached (numerics.rates).
+    rates(), if there, gives the measured orders at which limits are approached (numerics.rates),
+    and tables() what the theorem states of values that are computed (numerics.tables).
     """
 
     def samples(self) -> SearchStrategy[Any]: ...

@@ -1,14 +1,19 @@
 """Records and reports as a run would write them, made in no time from the theorems' objects."""
 
+import re
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from numerics import score_tables
 from paper_checks.claims import NOT_VERIFIED, claim_record
 from paper_checks.exposition import given
 from paper_checks.lint import NOT_RUN, read_papers
 from paper_checks.report import RateRecord, Report, TheoremRecord
 from paper_checks.run import describe_suite
+from paper_checks.tables import table_record
 from theorems import catalogue
 from theorems.statement import Assumption
 
@@ -55,8 +60,10 @@ def report(record_of: RecordOf) -> Report:
     }  # fmt: skip
     attained: RateRecord = {**missed, "slope": None, "low": None, "high": None, "ok": True}
     records[0]["rates"] = [missed, attained]
-    claims, evidence, errors = read_papers()
     results = {record["id"]: record for record in records}
+    results["RA3"]["tables"] = [table_record(t) for t in score_tables.rank_tables((1, 2, 3, 4))]
+    results["RA7"]["tables"] = [table_record(t) for t in score_tables.overhead_tables()]
+    claims, evidence, errors = read_papers()
     read = [claim_record(claim, evidence[claim.id], results) for claim in claims]
     pending = sum(claim["outcome"] == NOT_VERIFIED for claim in read)
     return {
@@ -66,3 +73,25 @@ def report(record_of: RecordOf) -> Report:
         "errors": errors,
         "ok": not errors,
     }
+
+
+@pytest.fixture
+def typeset(tmp_path: Path, require_tool: Callable[..., str]) -> Callable[[str], tuple[str, float]]:
+    """typeset(source): the log of pdflatex and by how many points the widest line sticks out."""
+    pdflatex = require_tool(
+        "pdflatex", why="the appendix is typeset with it", how="the package texlive-latex-base"
+    )
+
+    def run(source: str) -> tuple[str, float]:
+        (tmp_path / "appendix.tex").write_text(source, encoding="utf-8")
+        for _ in range(2):  # the second run knows the references
+            done = subprocess.run(
+                [pdflatex, "-interaction=nonstopmode", "-halt-on-error", "appendix.tex"],
+                cwd=tmp_path, capture_output=True, text=True, errors="replace", check=False,
+            )  # fmt: skip
+            assert done.returncode == 0, done.stdout[-3000:]
+        assert (tmp_path / "appendix.pdf").stat().st_size > 0
+        log = (tmp_path / "appendix.log").read_text(encoding="latin-1")
+        return log, max(map(float, re.findall(r"Overfull \\hbox \((.*?)pt", log)), default=0.0)
+
+    return run

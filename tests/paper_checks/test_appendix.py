@@ -1,9 +1,7 @@
 """The appendix is LaTeX that a small installation typesets, with the numbers of the report."""
 
 import re
-import subprocess
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -22,24 +20,11 @@ def source(report: Report) -> str:
 
 @pytest.mark.latex
 def test_appendix_is_typeset_without_errors_or_long_lines(
-    source: str, tmp_path: Path, require_tool: Callable[..., str]
+    source: str, typeset: Callable[[str], tuple[str, float]]
 ) -> None:
-    pdflatex = require_tool(
-        "pdflatex", why="the appendix is typeset with it", how="the package texlive-latex-base"
-    )
-    (tmp_path / "appendix.tex").write_text(source, encoding="utf-8")
-    for _ in range(2):  # the second run knows the references
-        done = subprocess.run(
-            [pdflatex, "-interaction=nonstopmode", "-halt-on-error", "appendix.tex"],
-            cwd=tmp_path, capture_output=True, text=True, errors="replace", check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stdout[-3000:]
-    log = (tmp_path / "appendix.log").read_text(encoding="latin-1")
-    assert (tmp_path / "appendix.pdf").stat().st_size > 0
+    log, sticks_out = typeset(source)
     assert not re.search(r"LaTeX Warning: .*undefined", log)
-    too_wide = [line for line in re.findall(r"Overfull \\hbox \((.*?)pt", log)
-                if float(line) > OVERFULL]  # fmt: skip
-    assert not too_wide, re.findall(r"Overfull.*\n.*", log)
+    assert sticks_out <= OVERFULL, re.findall(r"Overfull.*\n.*", log)
 
 
 def test_only_packages_of_a_small_installation_are_used(source: str) -> None:

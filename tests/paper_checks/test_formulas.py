@@ -6,6 +6,7 @@ from sympy import Expr, Integer, KroneckerDelta, Rational, Sum
 from paper_checks import latex
 from paper_checks.formulas import LINE, definition, one_line, relation, rule_formulas, width
 from paper_checks.formulas import latex as printed
+from theorems.determinants import Blocks, Determinant
 from theorems.rules import Induction, Logarithm, Vanishing
 from theorems.statement import (
     Assumption,
@@ -95,6 +96,11 @@ INDUCTION = Induction(id="s", because="", claim=levels,
                       hypothesis=Assumption("", "", (levels("l"),)))  # fmt: skip
 
 
+PART = Blocks(((h, H),), ((k, H),), ((w[h] * KroneckerDelta(h, k),),))
+TRIANGLE = Blocks(((i, Integer(1)), (h, H)), ((j, Integer(1)), (k, H)), (
+    (Integer(-2), Integer(0)), (w[h], w[h] * KroneckerDelta(h, k))))  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("rule", "expected"),
     [
@@ -155,6 +161,15 @@ INDUCTION = Induction(id="s", because="", claim=levels,
             [r"w_{h} w_{k} = (w_{h})^{2} \;\Longleftrightarrow\; "
              r"\rho_{h} + \rho_{k} = 2 \rho_{h}"],
         ),
+        (
+            Determinant(id="s", because="", matrix=TRIANGLE, factors=(TRIANGLE,),
+                        value=Integer(-2), parts=(PART,)),
+            [r"\det Q = -2 \det \begin{pmatrix} \delta_{h k} w_{h} \end{pmatrix}",
+             r"Q = \begin{pmatrix} -2 & 0 \\ w_{h} & \delta_{h k} w_{h} \end{pmatrix}",
+             "Q = T_{1}",
+             r"T_{1} = \begin{pmatrix} -2 & 0 \\ w_{h} & \delta_{h k} w_{h} \end{pmatrix}",
+             r"\text{blocks of sizes } 1,\; H"],
+        ),
         (INDUCTION, [r"[v^{l}]_{h} = w_{h}", r"l = 1, 2, \dots"]),
     ],
 )  # fmt: skip
@@ -180,6 +195,21 @@ def test_a_long_witness_has_a_line_for_each_matrix() -> None:
     rows = formula.removeprefix(r"\begin{aligned}").split(r"\\ &,")
     assert len(rows) == 5
     assert latex.mathml(formula, True).count("<mtable") == 1 + 25
+
+
+def test_the_blocks_of_a_wide_matrix_are_listed_and_numbered() -> None:
+    long = Sum(A[h, i, j] * x[j, b] * T_h[h, a, b], (j, 1, m), (b, 1, d))
+    long += Sum(P[i, j] * w[k] * x[j, a], (j, 1, m)) + w[h] * rho[k] * rho[i]
+    rows = tuple((index, n) for index in (i, k))
+    wide = Blocks(rows, rows, ((long, Integer(0)), (rho[i], long)))
+    rule = Determinant(id="s", because="", matrix=wide, factors=(wide,), value=Integer(1))
+    determinant, *blocks = rule_formulas(rule)
+    assert determinant == r"\det Q = 1"
+    first = rf"Q_{{11}} = {printed(long)}, \quad Q_{{21}} = {printed(rho[i])}"
+    assert blocks[:2] == [first, f"Q_{{22}} = {printed(long)}"]
+    assert all(width(block) <= LINE for block in blocks[:2])
+    assert "Q_{12}" not in " ".join(blocks)
+    assert all(latex.mathml(formula, True) for formula in (determinant, *blocks))
 
 
 def test_a_rule_without_a_form_is_refused() -> None:

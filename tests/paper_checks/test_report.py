@@ -20,7 +20,8 @@ from paper_checks.report import (
 DESIGNED = {
     "suite": {"version", "commit", "python", "packages", "seed", "started", "seconds", "pending"},
     "theorems": {
-        "id", "title", "level", "steps", "steps_checked", "steps_cited", "cited", "clauses",
+        "id", "title", "level", "steps", "steps_checked", "steps_cited", "cited", "inherited",
+        "clauses",
         "instances", "property_examples", "nonzero_residuals", "max_residual_over_bound",
         "mutants", "mutants_refuted", "necessity", "stress", "kernel", "ok", "seconds",
     },

@@ -13,6 +13,7 @@ from paper_checks import run
 from paper_checks.lint import NOT_RUN
 from paper_checks.report import TheoremRecord
 from paper_checks.run import lowest_level, settle_uses, verify
+from paper_checks.terminal import level_text
 from paper_checks.workers import Crash, run_all
 from theorems import catalogue
 
@@ -141,6 +142,22 @@ def test_a_theorem_is_no_sounder_than_what_it_uses(
     settle_uses(records)
     assert records[0]["failures"] == [failure]
     assert not records[0]["ok"]
+
+
+def test_what_a_used_theorem_cites_is_named_with_it() -> None:
+    axioms: list[Any] = [{"id": name, "statement": name, "source": ""} for name in ("p", "q")]
+    records: list[TheoremRecord] = [
+        {**record("A", "B", "D"), "cited": axioms[:1], "level": "G"},
+        record("B", "C"),
+        {**record("C"), "cited": axioms},
+        {**record("D"), "cited": axioms[1:]},
+    ]
+    settle_uses(records)
+    assert [r["inherited"] for r in records] == [
+        {"q": ["D", "C"], "p": ["C"]}, {"p": ["C"], "q": ["C"]}, {}, {},
+    ]  # fmt: skip
+    assert level_text(records[0]) == "G | p, q (D, C)"
+    assert level_text(records[1]) == "none | p (C), q (C)"
 
 
 def test_sound_uses_change_nothing() -> None:
