@@ -21,25 +21,35 @@ CATALOGUE = {
     "CW13": "connection_walks.defect_spectra",
     "CW14": "connection_walks.continuum_limit",
     "RA1": "riemannian_attention.score_rank",
+    "RA2": "riemannian_attention.exact_rank",
     "RA3": "riemannian_attention.rank_spectrum",
     "RA4": "riemannian_attention.softmax_separation",
     "RA5": "riemannian_attention.distance_matrices",
     "RA6": "riemannian_attention.woodbury",
     "RA7": "riemannian_attention.distance_cost",
+    "RA11": "riemannian_attention.rank_collapse",
+    "RA12": "riemannian_attention.collapse_threshold",
+    "RA13": "riemannian_attention.composite_norm",
     "RA15": "riemannian_attention.geodesic_reversibility",
+    "RA16": "riemannian_attention.residual_streams",
+    "RA17": "riemannian_attention.causal_collapse",
     "RA18": "riemannian_attention.kernel_sense",
 }
 PLANNED = frozenset(
     f"{family}{number}"
-    for family, numbers in (("RA", (2, *range(8, 15), 16, 17)), ("AP", range(1, 11)))
+    for family, numbers in (("RA", (8, 9, 10, 14)), ("AP", range(1, 11)))
     for number in numbers
 )
 CITABLE: dict[str, tuple[str, ...]] = {  # theorem -> ids of the axioms it may cite
     "CW9": ("Perron-Frobenius",),
     "CW14": ("Singer-Wu",),
     "RA1": ("generic-nonvanishing",),
+    "RA2": ("generic-nonvanishing",),
     "RA3": ("Micchelli",),
     "RA5": ("Schoenberg",),
+    "RA12": ("infinite-product",),
+    "RA16": ("infinite-product",),
+    "RA17": ("linear-recursion",),
     "RA18": ("Schoenberg",),
 }
 

@@ -2,12 +2,13 @@
 
 from sympy import Expr, Integer
 
+from theorems.determinants import Determinant
 from theorems.instances import witness_faults
 from theorems.rules import Induction, Logarithm, Vanishing
 from theorems.statement import Assumption, Bound, Cited, Definition, Equation, Iff, RankBound, Rule
 from theorems.statement import Step, Witness
 from theorems.sums import NormalForm, Reader, Refused, free_indices, normal_form, subtract
-from theorems.wellformed import given_fault, name_fault, rank_fault
+from theorems.wellformed import block_fault, given_fault, name_fault, rank_fault
 from theorems.world import TRUE, World, identity, sides, sign_of
 
 
@@ -86,6 +87,8 @@ def _derive(rule: Rule, world: World) -> None:
         if isinstance(rule, Logarithm):
             free_indices(*rule.left, *rule.right)
         return
+    if isinstance(rule, Determinant):
+        return _determinant(rule, equations(rule, world))
     lhs, rhs = identity(rule)
     for part in sides(rule):
         Reader().read(part)  # a quotient may cancel in the identity
@@ -114,6 +117,16 @@ def _derive(rule: Rule, world: World) -> None:
         raise Failed(f"{rule.id}: the factor {rule.factor} is not visibly positive")
     if isinstance(rule, Iff) and not subtract(form(rule.left[0]), form(rule.left[1])):
         raise Refused(f"{rule.id}: the left side always holds, so the equivalence says nothing")
+
+
+def _determinant(rule: Determinant, rules: list[Equation]) -> None:
+    if fault := block_fault(rule.matrix, rule.factors):
+        raise Refused(f"{rule.id}: {fault}")
+    for lhs, rhs, ranges in rule.identities():
+        if gap := subtract(normal_form(lhs, rules, ranges), normal_form(rhs, rules, ranges)):
+            raise Failed(f"{rule.id}: the sides differ by {_show(gap)}")
+    if fault := rule.fault():
+        raise Failed(f"{rule.id}: {fault}")
 
 
 def _show(form: NormalForm) -> str:

@@ -199,6 +199,9 @@ def _compiled(expr: Expr) -> Callable[[Draw, Environment], Value]:
             return lambda draw, env: draw.get(label, tuple([env[i] for i in indices]))
         case KroneckerDelta(args=(a, b)):
             return lambda draw, env: int(env[a] == env[b])
+        case Pow(base=base, exp=exponent) if not (exponent.is_Integer and exponent > 0):
+            root, times = _compiled(base), _compiled(exponent)
+            return lambda draw, env: fmpq(root(draw, env)) ** _whole(times(draw, env))
         case Pow(base=base, exp=exponent):
             root, power = _compiled(base), int(exponent)
             return lambda draw, env: root(draw, env) ** power
@@ -210,6 +213,12 @@ def _compiled(expr: Expr) -> Callable[[Draw, Environment], Value]:
             parts = [_compiled(part) for part in expr.args]
             return lambda draw, env: combine([part(draw, env) for part in parts])
     raise TypeError(f"cannot evaluate {type(expr).__name__} {expr}")
+
+
+def _whole(exponent: Value) -> int:
+    if (exact := fmpq(exponent)).q != 1:
+        raise Rejected(f"the exponent {exponent} is not whole")
+    return int(exact.p)
 
 
 def _total(body: Callable, limits: Sequence, draw: Draw, env: Environment) -> Value:

@@ -2,15 +2,18 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from itertools import product
+from math import prod
 from operator import le, lt, ne
 from random import Random
 
 from flint import fmpq
+from theorems.constructions import times
+from theorems.determinants import Blocks, Determinant
 from theorems.exact import Draw, Environment, Generators, LargeRationals, Nothing, Rejected
-from theorems.exact import SmallIntegers, Value, evaluate, rank
-from theorems.statement import Assumption, Bound, Definition, Equation, Iff, Matrix, RankBound
+from theorems.exact import SmallIntegers, Value, determinant, evaluate, rank
+from theorems.statement import Assumption, Bound, Definition, Equation, Iff, RankBound
 from theorems.rules import Induction, Logarithm, Vanishing
 from theorems.statement import Rule, Witness
 from theorems.sums import free_indices
@@ -36,6 +39,25 @@ def difference(equation: Equation, draw: Draw) -> str | None:
     return next(failures(equation, draw, lambda a, b: draw.source.is_zero(a - b)), None)
 
 
+def unequal(rule: Determinant, draw: Draw) -> str | None:
+    """Where the product of the factors is not the matrix on an exact instance, or None."""
+    found = reduce(times, (assembled(factor, draw) for factor in rule.factors))
+    pairs = zip(assembled(rule.matrix, draw), found, strict=True)
+    gaps = (a - b for rows in pairs for a, b in zip(*rows, strict=True))
+    return None if all(map(draw.source.is_zero, gaps)) else "in the product of the factors"
+
+
+def assembled(matrix: Blocks, draw: Draw) -> list[list[Value]]:
+    """The rows of a block matrix on an exact instance; an axis of a block may have more indices."""
+    rows, columns = (
+        [(place, dict(zip([index for index, _ in axes(block)], choice, strict=True)))
+         for place, block in enumerate(axis)
+         for choice in product(*(range(1, draw.size(size) + 1) for _, size in axes(block)))]
+        for axis in (matrix.rows, matrix.columns)
+    )  # fmt: skip
+    return [[evaluate(matrix.entries[p][q], draw, r | c) for q, c in columns] for p, r in rows]
+
+
 def broken(assumption: Assumption, draw: Draw) -> str | None:
     """How an exact instance breaks an assumption, or None."""
     wrong = [fault for rule in assumption.rules if (fault := difference(rule, draw))]
@@ -58,25 +80,18 @@ def violation(rule: Rule, draw: Draw) -> str | None:
             return None if agree else f"left {one}; right {other}"
         case Induction(by=(base, step)):
             return violation(base, draw) or violation(step, draw)
+        case Determinant():
+            known = [determinant(assembled(m, draw)) for m in (rule.matrix, *rule.parts)]
+            claimed = prod(known[1:]) * evaluate(rule.value, draw, {})
+            return None if known[0] == claimed else f"determinant {known[0]}, not {claimed}"
         case RankBound():
-            small, large = (rank(_matrix(matrix, draw)) for matrix in (rule.small, rule.large))
+            blocks = (Blocks((m[1],), (m[2],), ((m[0],),)) for m in (rule.small, rule.large))
+            small, large = (rank(assembled(matrix, draw)) for matrix in blocks)
             return None if small <= large else f"rank {small} > rank {large}"
         case Bound(small=small, large=large, strict=strict):
             below = failures((small, large), draw, lambda a, b: a < b or (a == b and not strict))
             return next(below, None)
     return difference(identity(rule), draw)
-
-
-def _matrix(matrix: Matrix, draw: Draw) -> list[list[Value]]:
-    entry, *sides = matrix
-    rows, columns = (
-        [
-            dict(zip([index for index, _ in axes(axis)], choice, strict=True))
-            for choice in product(*(range(1, draw.size(size) + 1) for _, size in axes(axis)))
-        ]
-        for axis in sides
-    )
-    return [[evaluate(entry, draw, r | c) for c in columns] for r in rows]
 
 
 def witness_faults(rule: Witness, world: World) -> list[str]:
@@ -149,16 +164,18 @@ def instances(rule: Rule) -> tuple[int, int, str | None]:
     quotients) on 63-bit rationals, and what differs."""
     if isinstance(rule, Logarithm | Induction):
         return 0, 0, None
-    symbolic, rational, given, equation = 0, 0, TRUE.given(rule), identity(rule)
-    difference(equation, probe := Draw(LargeRationals(Random(0)), given))
+    symbolic, rational, given = 0, 0, TRUE.given(rule)
+    fails = partial(unequal, rule) if isinstance(rule, Determinant) else partial(
+        difference, identity(rule))  # fmt: skip
+    fails(probe := Draw(LargeRationals(Random(0)), given))
     for sizes in shapes(sorted(probe.sizes)):
         try:
-            fault = difference(equation, draw := Draw(LargeRationals(Random(0)), given, sizes))
+            fault = fails(draw := Draw(LargeRationals(Random(0)), given, sizes))
         except Rejected:
             continue
         if fault is None and draw.source.quotients <= QUOTIENTS:
             free = Generators(draw.source.used + draw.source.quotients + 1)
-            fault, symbolic = difference(equation, Draw(free, given, sizes)), symbolic + 1
+            fault, symbolic = fails(Draw(free, given, sizes)), symbolic + 1
         else:
             rational += 1
         if fault:

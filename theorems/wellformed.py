@@ -6,7 +6,9 @@ from typing import Any
 
 from sympy import Expr, Indexed, IndexedBase, Symbol
 
+from theorems.determinants import Blocks
 from theorems.statement import Assumption, Definition, RankBound
+from theorems.sums import Reader, Refused, contract, is_size
 
 
 def is_general(entry: Expr) -> bool:
@@ -95,6 +97,38 @@ def rank_fault(rule: RankBound, ranges: dict[Symbol, str]) -> str | None:
         if ranges.get(index) != str(size):
             return f"index {index} has range {ranges.get(index)}, not {size}"
     return None
+
+
+def block_fault(matrix: Blocks, factors: tuple[Blocks, ...]) -> str | None:
+    """Why a matrix and the factors of a product are no block matrices, or do not multiply."""
+    axes_ = [matrix.rows, *(factor.columns for factor in factors)]
+    if [factor.rows for factor in factors] != axes_[:-1] or axes_[-1] != matrix.columns:
+        return "the blocks of the factors do not fit"
+    sizes = [[size for _, size in axis] for axis in axes_]
+    if sizes != len(sizes) * sizes[:1] or not sizes[0] or not all(map(is_size, sizes[0])):
+        return "the blocks have not the same positive sizes along rows and columns"
+    indices = [index for axis in axes_ for index, _ in axis]
+    if len({str(name) for name in (*indices, *sizes[0])}) < len(indices) + len({*sizes[0]}):
+        return "an index stands for two blocks, or for a size"
+    faults = (_block_faults(one, {*indices}) for one in (matrix, *factors))
+    return next((fault for found in faults for fault in found), None)
+
+
+def _block_faults(matrix: Blocks, indices: set[Symbol]) -> Iterator[str]:
+    if [len(row) for row in matrix.entries] != len(matrix.rows) * [len(matrix.columns)]:
+        yield "the entries are no square array of blocks"
+        return
+    for (i, height), row in zip(matrix.rows, matrix.entries, strict=True):
+        for (j, width), entry in zip(matrix.columns, row, strict=True):
+            reader = Reader()
+            reader.ranges |= {i.name: str(height), j.name: str(width)}
+            try:
+                for term in reader.read(entry):
+                    contract(term, reader)
+            except Refused as error:
+                yield str(error)
+            if not entry.free_symbols & indices == {*reader.free.values()} <= {i, j}:
+                yield f"{entry} is not the entry ({i}, {j}) of one block"
 
 
 def cells(entries: Any, cell: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Any]]:

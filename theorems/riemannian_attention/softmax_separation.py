@@ -232,7 +232,7 @@ THEOREM = Theorem(
             by=(Definition(XC[i, l], X[i, l] - r_n * Sum(X[i, j], (j, 1, n))), token_scores,
                 Definition(r_n, Integer(1), over=n))),
             "homogeneous scores need width d only"),
-        Mutant("ones_among_the_columns", at_least, "independent columns of Psi'",
+        Mutant("ones_among_the_columns", at_least, r"independent columns of $\Psi'$",
                drop=(key_independent,), add=(right_inverse(R, Psi),)),
         Mutant("nothing_lost", replace(
             from_inverse, small=(KroneckerDelta(k, l), (k, m), (l, m)), after=None,

@@ -15,6 +15,7 @@ from dataclasses import replace
 from sympy import Integer, KroneckerDelta, Sum
 
 from theorems.assumptions import signed
+from theorems.determinants import Blocks, Determinant
 from theorems.riemannian_attention import metric_counts as count
 from theorems.riemannian_attention.low_rank import annihilated, inverse_of
 from theorems.rules import Vanishing
@@ -107,25 +108,30 @@ left_inverse = Step(
     by=(*INVERTED, gram_left, inverse), because="The same from the left, as $K C = I$.",
 )
 
-lower_left = Step(
-    id="lower_left", lhs=Sum(U[b, c] * Di[b] * D[b] * KroneckerDelta(b, a), OTHER), rhs=U[a, c],
-    by=(reciprocal, positive),
-    because="The first product: block $(2, 1)$.",
+(a_0, a_1, a_2), (c_0, c_1, c_2) = symbols_of("a_0 a_1 a_2"), symbols_of("c_0 c_1 c_2")
+FIRST, MIDDLE, LAST = (((x_k, d), (w_k, r)) for x_k, w_k in ((a_0, c_0), (a_1, c_1), (a_2, c_2)))
+ZERO, delta = Integer(0), KroneckerDelta
+bordered = Blocks(FIRST, LAST, (
+    (D[a_0] * delta(a_0, a_2), -U[a_0, c_2]), (U[a_2, c_0], delta(c_0, c_2))))  # fmt: skip
+by_capacitance = Determinant(
+    id="by_capacitance", matrix=bordered, value=Integer(1),
+    factors=(
+        Blocks(FIRST, MIDDLE, ((delta(a_0, a_1), ZERO), (U[a_1, c_0] * Di[a_1], delta(c_0, c_1)))),
+        Blocks(MIDDLE, LAST, ((D[a_1] * delta(a_1, a_2), -U[a_1, c_2]), (ZERO, C[c_1, c_2]))),
+    ),
+    parts=(Blocks(MIDDLE[:1], LAST[:1], ((D[a_1] * delta(a_1, a_2),),)),
+           Blocks(MIDDLE[1:], LAST[1:], ((C[c_1, c_2],),))),
+    by=(capacitance, reciprocal, positive),
+    because=r"The first rows eliminate $U^\top$: what is left of $I$ is C.",
 )
-lower_right = Step(
-    id="lower_right", lhs=C[c, e] - Sum(U[a, c] * Di[a] * U[a, e], FEATURE),
-    rhs=KroneckerDelta(c, e), by=(capacitance, reciprocal, positive),
-    because="Its block $(2, 2)$; its first block row is that of the right factor.",
-)
-upper_left = Step(
-    id="upper_left", lhs=G[a, b] - Sum(U[a, c] * U[b, c], RANK), rhs=D[a] * KroneckerDelta(a, b),
-    by=(metric,),
-    because="The second product: block $(1, 1)$.",
-)
-upper_right = Step(
-    id="upper_right", lhs=Sum(-U[a, c] * KroneckerDelta(c, e), RANK), rhs=-U[a, e],
-    because="Its block $(1, 2)$; its second block row is that of the right factor. Determinants "
-    "multiply, and that of a block triangular matrix is the product over its diagonal blocks.",
+by_metric = Determinant(
+    id="by_metric", matrix=bordered, value=Integer(1),
+    factors=(
+        Blocks(FIRST, MIDDLE, ((delta(a_0, a_1), -U[a_0, c_1]), (ZERO, delta(c_0, c_1)))),
+        Blocks(MIDDLE, LAST, ((G[a_1, a_2], ZERO), (U[a_2, c_1], delta(c_1, c_2)))),
+    ),
+    parts=(Blocks(MIDDLE[:1], LAST[:1], ((G[a_1, a_2],),)),), by=(metric,),
+    because="The last rows eliminate $-U$: what is left of D is G.",
 )
 
 image = Definition(v[a], Sum(G[a, b] * x[b], OTHER))
@@ -160,11 +166,8 @@ THEOREM = Theorem(
                r"D^{-1}$ is the inverse of $G$ from both sides.",
                (gram_right, right_inverse, gram_left, left_inverse)),
         Clause("determinant", r"For $D > 0$ the matrix $\begin{pmatrix} D & -U \\ U^\top & I "
-               r"\end{pmatrix}$ is $\begin{pmatrix} I & 0 \\ U^\top D^{-1} & I \end{pmatrix} "
-               r"\begin{pmatrix} D & -U \\ 0 & C \end{pmatrix}$ and also $\begin{pmatrix} I & -U "
-               r"\\ 0 & I \end{pmatrix} \begin{pmatrix} G & 0 \\ U^\top & I \end{pmatrix}$, which "
-               r"gives $\det D \det C = \det G$.",
-               (lower_left, lower_right, upper_left, upper_right)),
+               r"\end{pmatrix}$, eliminated in two orders, has determinant $\det D \det C$ and "
+               r"also $\det G$: so $\det G = \det D \det C$.", (by_capacitance, by_metric)),
         Clause("pair", r"With $w = U^\top x$, $G x = D x + U w$, and $v = G x$ has $v^\top x = "
                r"\sum_a D_a x_a^2 + |w|^2$.", (pair, energy)),
         Clause("residuals", r"For $D > 0$: if $x$, $w$ are off by $z$, $y$ and leave the residuals "
@@ -182,7 +185,7 @@ THEOREM = Theorem(
                (count.quadratic, count.cubic)),
     ),
     mutants=(
-        Mutant("diagonal_missing", lower_right, r"$\det G = \det D \det(I + U^\top U)$",
+        Mutant("diagonal_missing", by_capacitance, r"$\det G = \det D \det(I + U^\top U)$",
                redefine=(replace(capacitance, value=KroneckerDelta(c, e) + Sum(
                    U[a, c] * U[a, e], FEATURE)),)),
         Mutant("plus", right_inverse, "the correction is added",
@@ -193,7 +196,7 @@ THEOREM = Theorem(
         Mutant("difference", metric_invertible, r"$D - U U^\top$ is always invertible",
                redefine=(replace(metric, value=D[a] * KroneckerDelta(a, b) - Sum(
                    U[a, c] * U[b, c], RANK)),)),
-        Mutant("difference_determinant", upper_left, r"$\det(D - U U^\top) = \det D \det C$",
+        Mutant("difference_determinant", by_metric, r"$\det(D - U U^\top) = \det D \det C$",
                redefine=(replace(metric, value=D[a] * KroneckerDelta(a, b) - Sum(
                    U[a, c] * U[b, c], RANK)),)),
         Mutant("no_identity", capacitance_above_identity, r"$U^\top D^{-1} U \ge I$",
