@@ -12,8 +12,9 @@ import numpy as np
 from flint import arb, arb_mat, ctx
 
 from numerics.arrays import is_array
+from numerics.exact_rank import PRIME, rank_of
 from numerics.inputs import integer, odd_prime
-from numerics.score_rank import PRIME, centre, integer_scores, rank_of
+from numerics.score_rank import centre, integer_scores
 
 Metrics = Callable[[np.random.Generator, int, int, int], np.ndarray]
 Width = Callable[[int, int], int]

@@ -1,4 +1,4 @@
-"""The exact rank of scores over Q or modulo a prime, with a certificate that plain code checks.
+"""Scores as exact integers, and their rank over Q or modulo a prime.
 
 Entries are integers, fractions or floats (which are rationals). The rank is that of 2 S or 4 S,
 so characteristic 2 alone is excluded.
@@ -6,77 +6,19 @@ so characteristic 2 alone is excluded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from fractions import Fraction
 from math import lcm
-from numbers import Integral
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from flint import fmpq, fmpz, fmpz_mat, nmod_mat
 
 from numerics.arrays import shape
+from numerics.exact_rank import RankCertificate, rank_of
 from numerics.inputs import odd_prime
 
-Matrix: TypeAlias = np.ndarray | Sequence[Sequence[Any]]
-
-PRIME = 2**29 - 3
-"""Below 2^29 a sum of up to 31 products fits in 63 bits."""
-
-SECOND_PRIME = 2**29 - 33
 RANK_KINDS = ("query", "key", "symmetrised", "bilinear", "bilinear symmetrised")
-_WIDEST = 31
-
-
-@dataclass(frozen=True)
-class ScoreRank:
-    """A rank with its certificate: rows and columns whose minor is not 0 modulo a prime.
-
-    A minor of integers that is not 0 modulo a prime is not 0, so the rank over Q is at least
-    `rank`. exact says that it was decided over Q; modulo a prime it is a lower bound over Q.
-    """
-
-    rank: int
-    rows: tuple[int, ...]
-    columns: tuple[int, ...]
-    modulus: int
-    minor: int
-    exact: bool
-
-    def certifies(self, scores: Matrix) -> bool:
-        """Whether the matrix given to rank_of has this minor, by elimination in plain integers.
-
-        Raises TypeError, ValueError like rank_of.
-        """
-        p, whole = odd_prime("modulus", self.modulus), _whole(scores, self.modulus)
-        if not len(set(self.rows)) == len(set(self.columns)) == self.rank:
-            return False
-        width = len(whole[0]) if whole else 0
-        if not (
-            set(self.rows) <= set(range(len(whole))) and set(self.columns) <= set(range(width))
-        ):
-            return False
-        minor = [[whole[i][j] % p for j in self.columns] for i in self.rows]
-        return self.minor % p != 0 and _determinant(minor, p) == self.minor % p
-
-
-def _determinant(rows: list[list[int]], p: int) -> int:
-    """Determinant modulo a prime, by elimination."""
-    total, rows = 1, [list(row) for row in rows]
-    for k in range(len(rows)):
-        pivot = next((i for i in range(k, len(rows)) if rows[i][k]), None)
-        if pivot is None:
-            return 0
-        if pivot != k:
-            rows[k], rows[pivot], total = rows[pivot], rows[k], -total
-        total = total * rows[k][k] % p
-        inverse = pow(rows[k][k], -1, p)
-        for i in range(k + 1, len(rows)):
-            factor = rows[i][k] * inverse % p
-            if factor:
-                rows[i] = [(a - factor * b) % p for a, b in zip(rows[i], rows[k], strict=True)]
-    return total % p
+_WIDEST = 31  # below 2^29 a sum of 31 products fits in 63 bits
 
 
 def score_rank_exact(
@@ -88,7 +30,7 @@ def score_rank_exact(
     kind: str = "query",
     modulus: int | None = None,
     centred: bool = False,
-) -> ScoreRank:
+) -> RankCertificate:
     """Rank of the scores of tokens x (n, d) with metrics G (n, d, d), or D (n, d) and U (n, d, r).
 
     centred: of S C, the width that softmax needs. With modulus, a prime below 2^29 other than 2,
@@ -144,76 +86,6 @@ def centre(scores: np.ndarray) -> np.ndarray:
     if scores.dtype.kind == "i":
         scores = scores.astype(np.int64, copy=False)  # differences of narrow integers wrap
     return scores[:, :-1] - scores[:, -1:]
-
-
-def rank_of(scores: Matrix, modulus: int | None = None) -> ScoreRank:
-    """Rank of a matrix (n, m) with its certificate, over Q or modulo a prime.
-
-    Entries are integers, or fractions, scaled by their common denominator. Raises TypeError for
-    other entries (a float is not read), ValueError by name.
-    """
-    if modulus is not None:
-        odd_prime("modulus", modulus)
-    rows = _whole(scores, modulus)
-    if not rows or not rows[0]:
-        return ScoreRank(0, (), (), modulus or PRIME, 1, True)
-    if modulus is not None:
-        return _certified(rows, modulus, exact=False)
-    rank = fmpz_mat(rows).rank()
-    for prime in (PRIME, SECOND_PRIME):
-        if (found := _certified(rows, prime, exact=True)).rank == rank:
-            return found
-    raise ArithmeticError(f"no minor of size {rank} survives modulo {PRIME} or {SECOND_PRIME}")
-
-
-def _whole(scores: Any, p: int | None) -> list[list[int]]:
-    """Rows of scores as integers, times a common denominator, which p must not divide."""
-    rows = [_listed(row) for row in _listed(scores)]
-    if len({len(row) for row in rows}) > 1:
-        raise ValueError(f"scores must have rows of one length, got {sorted(map(len, rows))}")
-    if all(type(entry) is int for row in rows for entry in row):
-        return rows
-    exact = [[_rational(entry) for entry in row] for row in rows]
-    scale = lcm(*(entry.denominator for row in exact for entry in row))
-    if p is not None and scale % p == 0:
-        raise ValueError(f"scores must be integral modulo {p}, got denominator {scale}")
-    return [[int(entry * scale) for entry in row] for row in exact]
-
-
-def _listed(values: Any) -> list[Any]:
-    found = values.tolist() if hasattr(values, "tolist") else values
-    if not isinstance(found, list | tuple):
-        raise TypeError(f"scores must be a matrix, got {type(found).__name__}")
-    return list(found)
-
-
-def _rational(entry: Any) -> int | Fraction:
-    if isinstance(entry, fmpq):
-        return Fraction(int(entry.p), int(entry.q))
-    if isinstance(entry, Integral | fmpz) and not isinstance(entry, bool):
-        return int(entry)
-    if isinstance(entry, Fraction):
-        return entry
-    raise TypeError(f"scores must hold integers or fractions, got {type(entry).__name__}")
-
-
-def _certified(rows: list[list[int]], p: int, exact: bool) -> ScoreRank:
-    matrix = nmod_mat(rows, p)
-    columns = _pivots(matrix)
-    inside = [[row[j] for j in columns] for row in rows]
-    places = _pivots(nmod_mat([list(c) for c in zip(*inside, strict=True)], p)) if columns else ()
-    minor = [[inside[i][j] for j in range(len(columns))] for i in places]
-    value = int(nmod_mat(minor, p).det()) if minor else 1
-    return ScoreRank(len(columns), places, columns, p, value, exact)
-
-
-def _pivots(matrix: nmod_mat) -> tuple[int, ...]:
-    reduced, rank = matrix.rref()
-    found = []
-    for row in range(rank):
-        start = found[-1] + 1 if found else 0
-        found.append(next(j for j in range(start, matrix.ncols()) if int(reduced[row, j])))
-    return tuple(found)
 
 
 def _paired(x: np.ndarray, G: np.ndarray, kind: str, p: int | None) -> np.ndarray:
@@ -284,6 +156,8 @@ def _cleared(values: np.ndarray) -> np.ndarray:
 
 def _reduced(name: str, values: np.ndarray, p: int) -> np.ndarray:
     def residue(entry: int | Fraction) -> int:
+        if isinstance(entry, int):
+            return entry % p
         exact = Fraction(entry)
         if exact.denominator % p == 0:
             raise ValueError(f"{name} must be integral modulo {p}, got {exact}")

@@ -10,16 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from numerics.arrays import Array, finite, namespace, positive, refuse, shape
-from numerics.score_rank import ScoreRank, score_rank_exact
+from numerics.score_rank import score_rank_exact
 
-__all__ = [
-    "KINDS",
-    "ScoreRank",
-    "geodesic_scores",
-    "midpoint_scores",
-    "score_rank_exact",
-    "sphere_tokens",
-]
+__all__ = ["KINDS", "geodesic_scores", "midpoint_scores", "score_rank_exact", "sphere_tokens"]
 
 KINDS = ("query", "key", "symmetrised")
 """Whose metric measures x_i - x_j: that of i, that of j, or the average of both."""

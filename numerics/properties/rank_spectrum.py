@@ -3,7 +3,7 @@
 symmetrised_core: for G_i = lambda I + U C_i U^T the scores of both sides against a sum of products
 of inner widths 1, 1, d, r, r^2 and r^2 (C_i and p p^T are symmetric: r(r+1)/2 of them count).
 diagonal: query-side scores of G_i = diag(D_i) against products of inner widths 1, d and d.
-A sample makes one of the two comparisons.
+A sample makes one of the two comparisons. `tables` recomputes the ranks of all families.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ from hypothesis import strategies as st
 from numerics import roundoff, strategies
 from numerics.properties import Residual
 from numerics.properties import score_rank as ra1
+from numerics.score_tables import rank_tables
 from numerics.scores import geodesic_scores
 
 CLAUSES = ("symmetrised_core", "diagonal")
+tables = rank_tables
 
 
 @dataclass(frozen=True)

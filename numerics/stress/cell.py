@@ -6,7 +6,7 @@ import hashlib
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cache
@@ -24,14 +24,22 @@ from numerics.stress import (
     depth,
     energy,
     gated_mixture,
+    lattice_rank,
     low_rank_metric,
     pair_distances,
+    rank_collapse,
     rigid_mixture,
+    score_factors,
 )
 from numerics.stress.comparison import Comparison, compare, merged
 from numerics.stress.rounding import float64, precision
 
 OK, FAILED, NOT_RUN = "ok", "failed", "not run"
+EXACT = "exact"
+"""What stands for the dtype of a cell in integers."""
+
+CODE = ("blockwise", "exact_rank", "metrics", "principal_lattice", "roundoff", "rows", "units")
+"""Modules beside the stress cases that a record depends on."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +48,9 @@ class Case:
 
     `module` holds CELLS, draw, left_side, right_side, longest_sum and comparisons. Both sides have
     a `result`; draw returns the inputs and the tokens of its rows, None where it has one for each.
+    An exact case compares integers on the CPU: its module has the number of tokens, `tokens`, and
+    a `certificate` for the record. A run that names no widths takes `widths`, `verify` takes
+    `small`.
     """
 
     theorem: str
@@ -47,6 +58,9 @@ class Case:
     module: ModuleType
     heads: int
     single_head: bool = False
+    exact: bool = False
+    widths: Sequence[int] = (256,)
+    small: Sequence[int] = (64,)
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -63,11 +77,17 @@ def cases() -> dict[str, Case]:
         "CW7": Case("CW7", "multi-head is rigid", rigid_mixture, 8),
         "CW9": Case("CW9", "what to measure when it is not reversible", defects, 1, True),
         "CW11": Case("CW11", "depth = sum over head words and node paths", depth, 4),
+        "RA2": Case(
+            "RA2", "the exact rank for every width", lattice_rank, 1, single_head=True, exact=True,
+            widths=range(1, 65), small=range(1, 13),
+        ),
+        "RA3": Case("RA3", "scores by factors of their rank", score_factors, 1, True),
         "RA6": Case(
             "RA6", "metrics of low rank inverted in r dimensions", low_rank_metric, 1, True
         ),
         "RA7": Case("RA7", "distances in low-rank metrics by products", pair_distances, 1, True),
-    }
+        "RA11": Case("RA11", "rank collapse of two clusters", rank_collapse, 1, True),
+    }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -101,7 +121,8 @@ def cell_key(
     device: str,
     seed: int,
 ) -> Key:
-    """The key of a cell; None takes the theorem's default cell or number of heads.
+    """The key of a cell; None takes the theorem's default cell or number of heads. An exact case
+    has its own n, dtype and device.
 
     Raises ValueError for an unknown theorem, cell, dtype or device name, sizes that are not
     positive, heads that do not divide d, several heads for a single-head theorem, float64 on MPS.
@@ -113,7 +134,7 @@ def cell_key(
     cell, heads = cell or case.cells[0], case.heads if heads is None else heads
     if cell not in case.cells:
         raise ValueError(f"{theorem_id} has cells {', '.join(case.cells)}, not {cell!r}")
-    if dtype not in blockwise.DTYPES:
+    if dtype not in blockwise.DTYPES and not (case.exact and dtype == EXACT):
         raise ValueError(f"dtype must be one of {', '.join(blockwise.DTYPES)}, got {dtype!r}")
     if min(n, d, heads) < 1:
         raise ValueError(f"n, d and heads must be positive, got {n}, {d} and {heads}")
@@ -124,6 +145,8 @@ def cell_key(
     if device == "mps" and dtype == "float64":
         raise ValueError("MPS has no float64: choose another dtype or device")
     blockwise.check_device_name(device)
+    if case.exact:
+        n, dtype, device = case.module.tokens(cell, d), EXACT, "cpu"
     return Key(theorem_id, cell, n, d, heads, dtype, device, seed, code_version())
 
 
@@ -144,34 +167,40 @@ def run_cell(
     """
     key = cell_key(theorem_id, cell, n, d, heads, dtype, device, seed)
     try:
-        place = blockwise.open_device(device)
+        place = blockwise.open_device(key.device)
     except blockwise.AbsentDevice as absent:
         return {**asdict(key), "status": NOT_RUN, "reason": str(absent)}
     with blockwise.exact_products(), _peak_memory(place) as peak:
         seconds: dict[str, float] = {}
         try:
-            found = _evaluate(key, place, seconds)
+            found, extra = _evaluate(key, place, seconds)
         except ArithmeticError as unbounded:
             return {**asdict(key), "status": FAILED, "reason": str(unbounded)}
-    return {**asdict(key), **_verdict(found), "seconds": seconds, "peak_memory_bytes": peak()}
+    record = {**asdict(key), **_verdict(found), **extra}
+    return {**record, "seconds": seconds, "peak_memory_bytes": peak()}
 
 
-def _evaluate(key: Key, device: torch.device, seconds: dict[str, float]) -> list[Comparison]:
-    """The cell's comparisons, each over all blocks; times of both sides and the bound."""
-    dtype, module = blockwise.DTYPES[key.dtype], cases()[key.id].module
+def _evaluate(
+    key: Key, device: torch.device, seconds: dict[str, float]
+) -> tuple[list[Comparison], dict[str, Any]]:
+    """The cell's comparisons, each over all blocks; times of both sides and the bound; the
+    certificate of an exact case."""
+    case = cases()[key.id]
+    module, dtype = case.module, blockwise.DTYPES.get(key.dtype, torch.float64)
     inputs, rows = module.draw(key.cell, key.n, key.d, key.heads, dtype, device, key.seed)
     with _timed("left", seconds, device):
         left = module.left_side(inputs, key.cell)
     with _timed("right", seconds, device):
         right = module.right_side(inputs, key.cell)
+    extra = {"certificate": module.certificate(left)} if case.exact else {}
     if not bool((torch.isfinite(left.result) & torch.isfinite(right.result)).all()):
         nothing = torch.zeros_like(float64(right.result))
         k = module.longest_sum(inputs, key.cell)
-        return [_at(compare("result", left.result, right.result, nothing, k), rows)]
+        return [_at(compare("result", left.result, right.result, nothing, k), rows)], extra
     with _timed("bound", seconds, device):
         model = precision(dtype, device)
         found = merged(module.comparisons(inputs, key.cell, left, right, model))
-    return [_at(item, rows) for item in found]
+    return [_at(item, rows) for item in found], extra
 
 
 def _at(item: Comparison, rows: torch.Tensor | None) -> Comparison:
@@ -247,7 +276,7 @@ def _peak_memory(device: torch.device) -> Iterator[Callable[[], int]]:
 def code_version() -> str:
     """Twelve hexadecimal digits over torch's version and the code that a record depends on."""
     (package,) = numerics.__path__
-    files = [Path(package) / name for name in ("blockwise.py", "roundoff.py")]
+    files = [Path(package) / f"{name}.py" for name in CODE]
     digest = hashlib.sha256(torch.__version__.encode())
     for file in [*files, *sorted((Path(package) / "stress").glob("*.py"))]:
         digest.update(file.name.encode() + file.read_bytes())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -41,7 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("theorem", help=f"theorem id or all; with cells: {known}")
     parser.add_argument("--cell", nargs="+", help="cells (default: the theorem's first)")
     parser.add_argument("--n", nargs="+", type=int, default=[1024], help="tokens (default 1024)")
-    parser.add_argument("--d", nargs="+", type=int, default=[256], help="width (default 256)")
+    parser.add_argument(
+        "--d", nargs="+", type=int, help="width (default 256; RA2: every width from 1 to 64)"
+    )
     parser.add_argument("--heads", nargs="+", type=int, help="heads (default: the theorem's)")
     parser.add_argument(
         "--dtype", nargs="+", default=["float32"], help=f"{', '.join(DTYPES)} (default float32)"
@@ -91,11 +94,18 @@ def grid(args: argparse.Namespace) -> list[Key]:
     keys = [
         cell_key(theorem, cell, n, d, heads, dtype, device, seed)
         for theorem, cell in itertools.product(theorems, args.cell or [None])
-        for n, d, heads in itertools.product(args.n, args.d, args.heads or [None])
+        for n, d, heads in itertools.product(
+            args.n, args.d or _widths(theorem), args.heads or [None]
+        )
         for dtype, device in itertools.product(args.dtype, args.device)
         for seed in args.seed
     ]
     return list(dict.fromkeys(keys))
+
+
+def _widths(theorem: str) -> Sequence[int]:
+    case = cases().get(theorem)
+    return case.widths if case else (1,)
 
 
 def _results(keys: list[Key], records: dict[str, Records]) -> list[Record]:

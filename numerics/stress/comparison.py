@@ -20,7 +20,8 @@ class Comparison:
 
     finite is False when a side or the bound has an entry that is not a finite number: then ratio
     is infinite and entry is the first such one. planted_rejected says whether a planted error of 8
-    bounds would be rejected at every entry. k is the length of the longest sum.
+    bounds would be rejected at every entry. k is the length of the longest sum. exact says that
+    the sides are integers, which agree within a bound of 1/2 only where they are equal.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Comparison:
     entry: tuple[int, ...]
     finite: bool
     planted_rejected: bool
+    exact: bool = False
 
     @property
     def ok(self) -> bool:
@@ -39,8 +41,9 @@ class Comparison:
 
     @property
     def tight(self) -> bool:
-        """Whether the ratio reaches 0.1 / k; a residual of 0 shows no tightness."""
-        return self.finite and self.ratio * self.k >= 0.1
+        """Whether the ratio reaches 0.1 / k; a residual of 0 shows no tightness, but integers that
+        are equal need none."""
+        return self.finite and (self.exact or self.ratio * self.k >= 0.1)
 
     def merge(self, other: Comparison) -> Comparison:
         """The comparison over both sets of entries; a non-finite entry takes precedence."""
@@ -83,6 +86,15 @@ def compare(
         finite=True,
         planted_rejected=bool((planted.abs() > bound).all()),
     )
+
+
+def compare_integers(name: str, left: torch.Tensor, right: torch.Tensor, k: int) -> Comparison:
+    """Compares two results that are integers below 2^53, of one shape, which must be equal.
+
+    Raises ValueError like compare.
+    """
+    half = torch.full_like(float64(right), 0.5)
+    return replace(compare(name, left, right, half, k), exact=True)
 
 
 def merged(blocks: Iterable[Comparison]) -> list[Comparison]:

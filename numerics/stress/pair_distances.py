@@ -9,7 +9,7 @@ minima lie, and so for maxima.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import torch
@@ -87,7 +87,7 @@ def left_side(tokens: Tokens, cell: str) -> Extremes:
         return found
 
     every = LowRankMetric(t.D, t.U)
-    return _extremes(tokens, distances)
+    return extremes(tokens.x, _blocks(tokens), distances)
 
 
 def right_side(tokens: Tokens, cell: str) -> Extremes:
@@ -109,14 +109,16 @@ def right_side(tokens: Tokens, cell: str) -> Extremes:
         return found
 
     every = LowRankMetric(t.D, t.U)
-    return _extremes(tokens, distances)
+    return extremes(tokens.x, _blocks(tokens), distances)
 
 
-def _extremes(tokens: Tokens, distances: Callable[[slice], torch.Tensor]) -> Extremes:
+def extremes(
+    x: torch.Tensor, blocks: Iterable[slice], distances: Callable[[slice], torch.Tensor]
+) -> Extremes:
     """Least and largest entries of the rows, a token's distance from itself apart."""
     values, places = [], []
-    n = len(tokens.x)
-    for rows in _blocks(tokens):
+    n = len(x)
+    for rows in blocks:
         block = distances(rows)
         largest, last = block.max(1)
         if n > 1:

@@ -1,4 +1,4 @@
-"""Refused inputs of scores, of their exact ranks and of the families of metrics."""
+"""Refused inputs of scores, as floats and as integers, and of the families of metrics."""
 
 import inspect
 from collections.abc import Callable
@@ -10,21 +10,20 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from flint import arb, fmpq, fmpz
+from flint import arb
 
 from numerics import score_families, score_rank, scores
+from numerics.exact_rank import PRIME
 from numerics.score_families import distance_determinant, rank_row, rank_table
-from numerics.score_rank import PRIME, SECOND_PRIME, centre, rank_of
+from numerics.score_rank import centre
 from numerics.scores import geodesic_scores, midpoint_scores
 
 X, D, U = np.arange(6.0).reshape(3, 2), np.ones((3, 2)), np.ones((3, 2, 1))
 F32 = np.float32
 INF = float("inf")
 ONE, METRIC = [[1]], [[[1]]]
-UNLUCKY = np.array([[PRIME * SECOND_PRIME, 0], [0, 1]], dtype=object)
 FAMILY = next(f for f in score_families.families() if f.name == "conformal")
 WHOLE = np.arange(4).reshape(2, 2)
-HALF, SEVENTH = [[Fraction(1, 2), 1]], [[Fraction(1, 7), 1]]
 
 Row = tuple[Callable[[], Any], type[Exception], str]
 
@@ -62,20 +61,6 @@ def ranked(call: Callable[..., Any]) -> list[Row]:
         (lambda: call([[Fraction(1, 7)]], METRIC, modulus=7), ValueError, "x must be integral mo"),
         (lambda: call(ONE, D=[[Fraction(1, 7)]], modulus=7), ValueError, "^D must be integral mo"),
         (lambda: call([[0] * 32], [np.eye(32, dtype=int)], modulus=7), ValueError, "d must be at"),
-    ]
-
-
-def whole(call: Callable[[Any], Any]) -> list[Row]:
-    """Rows that every function of exact scores has."""
-    return [
-        (lambda: call([[1.5]]), TypeError, "^scores must hold integers or.*got float"),
-        (lambda: call(np.eye(2) / 2), TypeError, "^scores must hold.*fractions, got float"),
-        (lambda: call([["1"]]), TypeError, "^scores must hold integers or.*got str"),
-        (lambda: call([[True]]), TypeError, "^scores must hold integers or.*got bool"),
-        (lambda: call("1"), TypeError, "^scores must be a matrix, got str"),
-        (lambda: call([1]), TypeError, "^scores must be a matrix, got int"),
-        (lambda: call(np.ones((2, 2, 2), int)), TypeError, "^scores must hold integers.*got list"),
-        (lambda: call([[1], [1, 2]]), ValueError, "^scores must have rows of one length"),
     ]
 
 
@@ -120,19 +105,6 @@ BAD: dict[str, list[Row]] = {
     ],
     "score_rank.score_rank_exact": ranked(score_rank.score_rank_exact),
     "score_rank.integer_scores": ranked(score_rank.integer_scores),
-    "score_rank.rank_of": [
-        (lambda: rank_of(UNLUCKY), ArithmeticError, "no minor of size 2 survives modulo"),
-        *whole(rank_of),
-        (lambda: rank_of(WHOLE, 0), ValueError, "^modulus must be an odd prime.*got 0"),
-        (lambda: rank_of(WHOLE, 15), ValueError, "^modulus must be an odd prime.*got 15"),
-        (lambda: rank_of(WHOLE, 7.0), TypeError, "^modulus must be an integer, got float"),  # type: ignore
-        (lambda: rank_of(HALF, 2**31 - 1), ValueError, r"^modulus must.*below 2\^29"),
-        (lambda: rank_of(SEVENTH, 7), ValueError, "^scores must be integral modulo 7"),
-    ],
-    "score_rank.ScoreRank": [
-        *whole(rank_of(ONE).certifies),  # type: ignore
-        (lambda: replace(rank_of(ONE), modulus=15).certifies(ONE), ValueError, "^modulus must be"),
-    ],
     "score_rank.centre": [
         (lambda: centre(np.ones((2, 3, 4))), ValueError, r"^scores must have.*got \(2, 3, 4\)"),
         (lambda: centre(WHOLE[0]), ValueError, r"^scores must have shape.*got \(2,\)"),
@@ -200,15 +172,7 @@ def test_bad_input_is_refused_by_name(name: str, row: Row) -> None:
         call()
 
 
-def test_fractions_and_narrow_integers_are_taken_exactly() -> None:
-    rows = [[Fraction(1, 2), fmpq(1, 3)], [3, np.int64(2)], [0, fmpz(0)]]
-    for modulus in (None, 7):
-        found = rank_of(rows, modulus)
-        assert (found.rank, found.certifies(rows)) == (1, True)
-    assert rank_of([[Fraction(1, 2), 0], [0, 1]]).rank == 2
-    for larger in ([[0], [1]], [[0, 1]]):
-        assert rank_of(larger).certifies(larger)
-        assert not rank_of(larger).certifies(ONE)
+def test_narrow_integers_are_taken_exactly() -> None:
     far = np.array([[100, -100]], dtype=np.int8)
     assert centre(far).tolist() == [[200]]
     for far, dtype in ((200, np.uint8), (2**40, np.int64), (2**64 - 1, np.uint64)):

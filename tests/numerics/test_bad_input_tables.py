@@ -13,7 +13,7 @@ import pytest
 import numerics
 from numerics import units
 
-TABLES = ("", "_operators", "_metrics", "_limits", "_scores")
+TABLES = ("", "_operators", "_metrics", "_limits", "_scores", "_ranks", "_collapse", "_computed")
 NO_INPUT = {
     "arrays": "it is the boundary, which the rows of all others reach",
     "strategies": "generators of tests",

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from flint import arb, fmpz_mat
 
+from numerics.exact_rank import PRIME, rank_of
 from numerics.score_families import (
     Family,
     distance_determinant,
@@ -18,7 +19,7 @@ from numerics.score_families import (
     rank_table,
     tokens_modulo,
 )
-from numerics.score_rank import PRIME, centre, integer_scores, rank_of, score_rank_exact
+from numerics.score_rank import centre, integer_scores, score_rank_exact
 
 EYE = np.eye
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from numerics import score_rank
-from numerics.score_rank import PRIME, RANK_KINDS, ScoreRank, centre, integer_scores, rank_of
+from numerics.exact_rank import PRIME, SECOND_PRIME, RankCertificate, rank_of
+from numerics.score_rank import RANK_KINDS, centre, integer_scores
 from numerics.scores import score_rank_exact
 
 F = Fraction
@@ -133,8 +133,8 @@ def test_rank_modulo_a_small_prime_is_a_lower_bound_only() -> None:
 def test_an_unlucky_prime_is_replaced_by_the_second() -> None:
     scores = np.array([[PRIME, 0], [0, 1]], dtype=object)
     found = rank_of(scores)
-    assert (found.rank, found.modulus) == (2, score_rank.SECOND_PRIME)
-    both = np.array([[PRIME * score_rank.SECOND_PRIME, 0], [0, 1]], dtype=object)
+    assert (found.rank, found.modulus) == (2, SECOND_PRIME)
+    both = np.array([[PRIME * SECOND_PRIME, 0], [0, 1]], dtype=object)
     with pytest.raises(ArithmeticError, match="no minor of size 2 survives"):
         rank_of(both)
 
@@ -186,7 +186,7 @@ def test_sums_modulo_the_prime_do_not_overflow() -> None:
 
 
 def test_one_token_has_rank_zero() -> None:
-    assert score_rank_exact([[5]], [[[2]]]) == ScoreRank(0, (), (), PRIME, 1, True)
+    assert score_rank_exact([[5]], [[[2]]]) == RankCertificate(0, (), (), PRIME, 1, True)
     assert score_rank_exact([[5]], [[[2]]], centred=True).rank == 0
 
 

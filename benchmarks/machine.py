@@ -1,0 +1,59 @@
+"""The machine of a measurement, and times with their spread."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+
+
+def machine(*packages: str) -> str:
+    """Processor, cores that this process may use, threads allowed, and versions, as one line."""
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    name = names[0] if names else platform.processor() or platform.machine()
+    affinity = getattr(os, "sched_getaffinity", None)
+    cores = len(affinity(0)) if affinity else os.cpu_count()
+    threads = os.environ.get("OMP_NUM_THREADS", "as many as there are")
+    versions = ", ".join(f"{package} {version(package)}" for package in packages)
+    python = platform.python_version()
+    return f"{name}, {cores} cores, OMP threads {threads}; Python {python}, {versions}"
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds of one action, run several times; the least is the least disturbed."""
+
+    seconds: tuple[float, ...]
+
+    @property
+    def least(self) -> float:
+        """The shortest time."""
+        return min(self.seconds)
+
+    def __str__(self) -> str:
+        middle, longest = median(self.seconds), max(self.seconds)
+        return f"{self.least:.3g} s (median {middle:.3g}, longest {longest:.3g})"
+
+
+def timed(actions: Sequence[Callable[[], object]], repeats: int) -> list[Times]:
+    """Times of several actions in turn, after one run each that does not count.
+
+    Raises ValueError unless repeats is positive.
+    """
+    if repeats < 1:
+        raise ValueError(f"repeats must be at least 1, got {repeats}")
+    found: list[list[float]] = [[] for _ in actions]
+    for lap in range(repeats + 1):
+        for action, seconds in zip(actions, found, strict=True):
+            start = time.perf_counter()
+            action()
+            if lap:
+                seconds.append(time.perf_counter() - start)
+    return [Times(tuple(seconds)) for seconds in found]
