@@ -127,20 +127,38 @@ CLAIMS = (
 EVIDENCE = {
     "riemannian-attention/euclidean-scores": Evidence(("RA3.bilinear",)),
     "riemannian-attention/flat-collapse": Evidence(
-        ("RA11", "RA13"),
+        (
+            "RA11.dot_products",
+            "RA11.layer",
+            "RA11.cubic",
+            "RA11.depth",
+            "RA11.collapse",
+            "RA13.multi_head",
+        ),
         added=(
             r"no mask (causal stacks collapse at a fixed rate per layer only)",
             r"norms of the value maps sum to at most 1, or the spread starts in the basin",
         ),
-        without=("RA12", "RA17"),
+        without=("RA11.frozen", "RA12.criterion", "RA13.not_a_norm", "RA17.limit"),
     ),
     "riemannian-attention/row-stochastic-collapse": Evidence(
-        ("RA11", "RA12"),
+        ("RA11.dobrushin", "RA11.layer", "RA12.contraction", "RA12.criterion"),
         added=(r"score spreads $B_l$ with $\sum_l e^{-B_l} = \infty$", "no residual stream"),
-        without=("RA12", "RA16"),
+        without=("RA12.criterion", "RA12.homogeneous", "RA16.no_collapse"),
     ),
     "riemannian-attention/non-gram": Evidence(
-        ("RA1.upper_bound", "RA1.attained", "RA2", "RA4.generic", "RA4.causal"),
+        (
+            "RA1.upper_bound",
+            "RA1.attained",
+            "RA2.upper_bound",
+            "RA2.certificate",
+            "RA2.part",
+            "RA2.without_pairs",
+            "RA2.few_tokens",
+            "RA2.generic",
+            "RA4.generic",
+            "RA4.causal",
+        ),
         refuted_by=(
             "RA3.widths",
             "RA3.conformal",
@@ -149,7 +167,9 @@ EVIDENCE = {
             "RA3:heterogeneous_is_more",
         ),
     ),
-    "riemannian-attention/structural-only": Evidence(("RA11",)),
+    "riemannian-attention/structural-only": Evidence(
+        ("RA11.geodesic", "RA11.unsquared", "RA11.layer", "RA11.collapse", "RA12.criterion")
+    ),
     "riemannian-attention/distance-cost": Evidence(
         ("RA7.low_rank_form", "RA7.products", "RA7.counts"),
         added=("the distance is the chord in one endpoint's metric, counted for each pair",),
@@ -172,12 +192,20 @@ EVIDENCE = {
     "riemannian-attention/fiber-bundle": Evidence(("RA14",)),
     "riemannian-attention/predictions": Evidence(("RA14", "RA15")),
     "riemannian-attention/heterogeneity-and-collapse": Evidence(
-        ("RA11", "RA12"),
+        (
+            "RA11.geodesic",
+            "RA11.unsquared",
+            "RA11.layer",
+            "RA11.collapse",
+            "RA12.growth",
+            "RA12.criterion",
+            "RA12.homogeneous",
+        ),
         added=(
             "metrics bounded uniformly in depth, no residual stream",
             r"norms of the value maps sum to at most 1, or the spread starts in the basin",
         ),
-        without=("RA12", "RA16"),
+        without=("RA11.frozen", "RA12.homogeneous", "RA16.no_collapse"),
     ),
     "riemannian-attention/kernel-sense": Evidence(
         ("RA18.schoenberg", "RA18.conditional", "RA18.heterogeneous"),
