@@ -34,7 +34,8 @@ from numerics.properties import gated_mixture as gates_property
 from numerics.transports import head_transports
 from numerics.walks import multi_head_walk, softmax_walk
 from paper_checks import formulas
-from paper_checks.run import check_theorem, settle_uses
+from paper_checks.run import check_theorem
+from paper_checks.uses import settle_uses
 from theorems import catalogue
 from theorems.connection_walks import constant_transport as cw1
 from theorems.connection_walks import edge_gauge as cw3

@@ -31,7 +31,6 @@ from reading.statements import (
     properties,
     prose,
     results,
-    show,
     table,
 )
 

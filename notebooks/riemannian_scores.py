@@ -55,7 +55,8 @@ from numerics.score_tables import STATED
 from paper_checks import formulas
 from paper_checks import riemannian_attention as paper
 from paper_checks.claims import owner
-from paper_checks.run import check_theorem, settle_uses, with_uses
+from paper_checks.run import check_theorem
+from paper_checks.uses import settle_uses, with_uses
 from theorems import catalogue
 
 WANTED = ("RA1", "RA2", "RA3", "RA4", "RA5", "RA6", "RA7", "RA15", "RA18")

@@ -21,7 +21,8 @@ from paper_checks.report import (
     to_json,
     write_atomically,
 )
-from paper_checks.run import lowest_level, suite_version, verify, with_uses
+from paper_checks.run import lowest_level, suite_version, verify
+from paper_checks.uses import with_uses
 from theorems import catalogue
 from theorems.statement import Cited, Theorem
 

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -135,15 +136,20 @@ def test_readme_names_only_make_targets_that_exist() -> None:
     assert {"verify", "test"} <= set(named) <= targets
 
 
-def test_the_example_of_the_readme_runs_and_says_what_it_says(
+def test_the_examples_of_the_readme_run_and_say_what_they_say(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    (example,) = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
-    exec(compile(example, "README.md", "exec"), {})
+    names: dict[str, Any] = {}
+    for example in (examples := re.findall(r"```python\n(.*?)```", readme, re.DOTALL)):
+        exec(compile(example, "README.md", "exec"), names)
+    assert len(examples) == 2
     printed = capsys.readouterr().out.splitlines()
     assert "defect=0.25193" in printed[1]
     assert printed[2] == "transient states"
+    for line in printed[-2:]:  # a layer contracts, and scores spread no more than tokens
+        left, right = map(float, line.split(" <= "))
+        assert 0 < left <= right
 
 
 def test_no_tracked_file_names_a_folder_of_one_machine() -> None:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from numerics import roundoff, strategies
 from numerics.collapse import attention_step, contraction, osc, score_spread, spectral_norm
+from numerics.collapse_rates import unmasked_rates
 from numerics.properties import Residual
 from numerics.scores import geodesic_scores
 
@@ -24,6 +25,8 @@ FAMILIES = 5 * ("attained",) + ("dot", "query", "symmetrised", "unsquared", "any
 HALVES = st.sampled_from((1, 2, 3, 8, 16, 32, 2, 8))
 TOKENS = st.sampled_from((1, 2, 3, 4, 6, 8, 64, 5))
 U64 = 2.0**-53
+
+rates = unmasked_rates
 
 
 @dataclass(frozen=True)

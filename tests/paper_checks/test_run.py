@@ -12,8 +12,9 @@ import pytest
 from paper_checks import run
 from paper_checks.lint import NOT_RUN
 from paper_checks.report import TheoremRecord
-from paper_checks.run import lowest_level, settle_uses, verify
+from paper_checks.run import lowest_level, verify
 from paper_checks.terminal import level_text
+from paper_checks.uses import settle_uses
 from paper_checks.workers import Crash, run_all
 from theorems import catalogue
 

@@ -18,9 +18,10 @@ from dataclasses import replace
 
 from sympy import Integer
 
+from theorems.assumptions import signed
 from theorems.riemannian_attention import causal_tokens as on
 from theorems.riemannian_attention import merging_tokens as to
-from theorems.statement import Cited, Clause, Definition, Mutant, Theorem, symbols_of
+from theorems.statement import Cited, Clause, Definition, Mutant, Theorem, array, symbols_of
 
 i, j, e = symbols_of("i j e")
 
@@ -78,8 +79,10 @@ THEOREM = Theorem(
                r"scores of a row differ by at most $B$ in every layer, and by a bound that tends "
                r"to 0 with $r = \max_i |x_i - x_1|$, the same in all layers: so it is for $s_{ij} "
                r"= f_l(x_i, x_j)$ with $f_l$ equicontinuous on the hull of the tokens and no "
-               r"positional term. Then $r \to 0$ by contraction and the recursion with factor $1 - "
-               r"w_0$ (cited), so $D \to 1$, and token after token $z_i \to \binom{i-1}{k-1} z_k$ "
+               r"positional term, and for squared distances in metrics of norm at most $g$, other "
+               r"ones for each token and layer, where by $|y_i - y_j|^2 \le 4 r^2$ it is $2 g "
+               r"r^2$. Then $r \to 0$ by contraction and the recursion with factor $1 - w_0$ "
+               r"(cited), so $D \to 1$, and token after token $z_i \to \binom{i-1}{k-1} z_k$ "
                r"(cited). With $r = |y_k| \rho$, $\rho = \max_i |z_i|$: $r' \rho = A_{kk} r "
                r"\rho'$, and $\rho$ tends to $\binom{n-1}{k-1}$: $r'/r \to 1/k$.",
                (linear_recursion, on.ratio)),
@@ -92,9 +95,10 @@ THEOREM = Theorem(
                r"to $g_q / \sum_p g_p$ as $D \to 1$. ALiBi of slope $m$ has $g_p = \lambda^{k-p}$ "
                r"in row $k$, $\lambda = e^{-m}$: $A_{kk} \to 1/\Lambda_k$ with $\Lambda_k = 1 + "
                r"\lambda + \ldots + \lambda^{k-1}$, $\Lambda_{k+1} = 1 + \lambda \Lambda_k = "
-               r"\Lambda_k + \lambda^k$ and $\lambda^k = 1 - (1 - \lambda) \Lambda_k$. So $A_{ii} "
-               r"/ A_{kk} \to \Lambda_k / \Lambda_i < 1$ for $i > k$, and $r'/r \to 1/\Lambda_k$ "
-               r"as before.",
+               r"\Lambda_k + \lambda^k$ and $\lambda^k = 1 - (1 - \lambda) \Lambda_k$. So for "
+               r"$\lambda > 0$ $A_{ij} / A_{kk} \to \lambda^{i-j} \Lambda_k / \Lambda_i$, and "
+               r"$\Lambda_k / \Lambda_i < 1$ for $i > k$: as before, token after token $z_i$ tends "
+               r"to a positive multiple of $z_k$ (cited), and $r'/r \to 1/\Lambda_k$.",
                (to.placed_upper, to.placed_lower, to.first_sum, to.next_sum, to.geometric,
                 to.growing)),
     ),
@@ -111,11 +115,12 @@ THEOREM = Theorem(
         Mutant("signed_attention", on.contraction, "weights of any sign",
                drop=(on.nonnegative_A,)),
         Mutant("largest_first_weight", on.contraction, "w_0 need not bound every A_i1",
-               drop=(on.at_least,)),
+               drop=(on.at_least,), add=(signed(on.w, ">=0"), signed(array("w_0"), ">=0"))),
         Mutant("rows_of_any_sum", on.token_k, "rows need not sum to 1", drop=(on.row_k,)),
         Mutant("unmasked", on.linear, "without the causal mask",
                redefine=(Definition(on.A_x[i, j], on.B[i, j]),)),
-        Mutant("not_normalised", replace(on.normalised_update, rhs=on.unscaled),
+        Mutant("not_normalised", replace(
+            on.normalised_update, rhs=on.unscaled, by=(*on.normalised_update.by, on.order)),
                "z_i' is the mean of the z_j, without 1/A_kk"),
         Mutant("binomial_of_k", replace(to.limit_value, lhs=to.limits["l+1"],
                                         rhs=to.binomials["l+1"]), "the limits are C(i, k)"),
@@ -127,7 +132,9 @@ THEOREM = Theorem(
         Mutant("one_power_more", to.first_sum, "the sum starts with 1 + lambda",
                redefine=(Definition(to.series["1"], 1 + to.lam),)),
         Mutant("never_longer", replace(to.growing, rhs=to.series["l"]),
-               "the sum does not grow with k"),
+               "the sum does not grow with k",
+               add=(signed(array("lambda"), ">0"), signed(array("P_{l}"), ">0"),
+                    signed(array(r"\Lambda_{l}"), ">0"))),
     ),
     sources=(
         "Riemannian Attention Mechanisms for Transformers: A Theoretical Framework and "

@@ -72,7 +72,7 @@ u, v, x, V, C, b, B, c = (
     array("u", d), array("v", d), array("x", N, d), array("V", m), array("C", N, m), array("b", N),
     array("B", N, N), array("c", N, N),
 )  # fmt: skip
-W, A_x = array("W", m, m), array("A_x", N, N)
+A_u, A_x = array("A_u", m, m), array("A_x", N, N)
 a = Symbol("a", real=True)
 
 
@@ -93,7 +93,7 @@ row_k = unit_row(V[p], a, "row k sums to 1", r"$\sum_p V_p + a = 1$")
 later_rows = unit_row(C[i, p], b[i] + Sum(A_x[i, j], (j, 1, N)), "later rows sum to 1",
                       r"$\sum_p C_{ip} + b_i + \sum_j A_{ij} = 1$")  # fmt: skip
 copies = Step(
-    id="copies", lhs=Sum(W[q, p] * u[e], (p, 1, m)), rhs=u[e], by=(sums_to_one(W),),
+    id="copies", lhs=Sum(A_u[q, p] * u[e], (p, 1, m)), rhs=u[e], by=(sums_to_one(A_u),),
     because="The first k - 1 tokens see only one another.")
 token_k = Step(
     id="token_k", lhs=Sum(V[p] * u[e], (p, 1, m)) + a * v[e] - u[e], rhs=a * (v[e] - u[e]),

@@ -97,10 +97,15 @@ def largest(name: str, M: IndexedBase, along: Symbol, by: tuple, rest: int) -> t
     )  # fmt: skip
 
 
-signs = Bound(
-    id="signs", small=Integer(0), large=S_1[o, i, j] + E_1[o, i, j] + F_1[o, i, j],
-    certificate=2 * KroneckerDelta(o, i) + 2 * KroneckerDelta(o, j),
-    by=(both, row_of_ones, column_of_ones), because="All entries are their absolute values.")
+signs = tuple(
+    Bound(id=f"sign_{name}", small=Integer(0), large=M[o, i, j], certificate=certificate, by=by,
+          because="All entries are their absolute values.")
+    for name, M, certificate, by in (
+        ("E", E_1, KroneckerDelta(o, i), (row_of_ones,)),
+        ("F", F_1, KroneckerDelta(o, j), (column_of_ones,)),
+        ("sum", S_1, KroneckerDelta(o, i) + KroneckerDelta(o, j), (both, row_of_ones,
+                                                                 column_of_ones)),
+    ))  # fmt: skip
 columns_E = Step(id="columns_E", lhs=Sum(E_1[o, i, j], (i, 1, n)), rhs=one, by=(row_of_ones,),
                  because="One 1 in each column.")  # fmt: skip
 rows_F = Step(id="rows_F", lhs=Sum(F_1[o, i, j], (j, 1, n)), rhs=one, by=(column_of_ones,),
@@ -175,7 +180,7 @@ THEOREM = Theorem(
                r"\rVert_1 = \lVert E + F \rVert_\infty = n + 1$: composites $s = \sqrt{n}$ twice "
                r"and $n + 1$ of the sum, and $2 s < n + 1$ for $n > 1$, such as $2 \sqrt{2} < 3$: "
                r"the composite is no norm.",
-               (signs, columns_E, *rows_E, *columns_F, rows_F, *columns_S, *rows_S, no_triangle)),
+               (*signs, columns_E, *rows_E, *columns_F, rows_F, *columns_S, *rows_S, no_triangle)),
         Clause("four_tokens", r"At $n = 4$ the composites are $2$, $2$ and $5 = 2 + 2 + 1$.",
                (four_tokens,)),
         Clause("averaging", r"The row-stochastic $A = F$ turns $e_o$, whose column has the sum $1$ "
@@ -207,7 +212,8 @@ THEOREM = Theorem(
         Mutant("beta_of_composites", replace(larger_beta, small=n, large=s, strict=False),
                "beta is at most the largest composite of the heads"),
         Mutant("one_token", no_triangle, "2 s < n + 1 for n = 1 too", drop=(more_than_one[1],)),
-        Mutant("crossed_norms", replace(product.columns, large=a_E_row * b),
+        Mutant("crossed_norms", replace(
+            product.columns, large=a_E_row * b, by=(*product.columns.by, *factors[0].by_row)),
                "column sums of EF by row sums of E"),
         Mutant("signed_sums", replace(sum_columns, large=Sum(X[h, i, j], (h, 1, H), (i, 1, n))),
                "column sums of X^h without absolute values"),

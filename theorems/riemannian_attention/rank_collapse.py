@@ -97,11 +97,11 @@ THEOREM = Theorem(
         Clause("layer", r"Two tokens $x' = \beta + \sum_{h,j} p^h_j W^h x_j$ and $x'' = \beta + "
                r"\sum_{h,j} q^h_j W^h x_j$, rows of sum 1, $T_h \le \tau_h$ for their total "
                r"variations as above ($U_j = I_j (p_j - q_j)$ and $V_j = (I_j - 1) (p_j - q_j)$ "
-               r"have $U_j V_j = 0$), $\lVert W^h \rVert \le \omega_h$, $\omega_h \ge 0$, tokens $|x_j - "
-               r"x_l| \le |D|$: $|x' - x''| \le \sum_h \omega_h \tau_h |D|$. If $p^h_j q^h_l \le "
-               r"e^{\Delta_h} q^h_j p^h_l$ for all keys, as for softmax of scores whose difference "
-               r"has spread at most $\Delta_h$, then $|x' - x''| \le \sum_h \omega_h \theta_h "
-               r"|D|$ with $\theta_h = \tanh \frac14 \Delta_h$: over all pairs of rows, "
+               r"have $U_j V_j = 0$), $\lVert W^h \rVert \le \omega_h$, $\omega_h \ge 0$, tokens "
+               r"$|x_j - x_l| \le |D|$: $|x' - x''| \le \sum_h \omega_h \tau_h |D|$. If $p^h_j "
+               r"q^h_l \le e^{\Delta_h} q^h_j p^h_l$ for all keys, as for softmax of scores whose "
+               r"difference has spread at most $\Delta_h$, then $|x' - x''| \le \sum_h \omega_h "
+               r"\theta_h |D|$ with $\theta_h = \tanh \frac14 \Delta_h$: over all pairs of rows, "
                r"$\mathrm{osc}(X') \le \sum_h \lVert W^h \rVert \tanh \frac{\Delta_h}{4} \, "
                r"\mathrm{osc}(X)$.",
                (tv.disjoint, layers.nonnegative_tau, layers.one_head, layers.layer,
@@ -118,30 +118,34 @@ THEOREM = Theorem(
                r"u p + Q^2 = (1 + u) n$. Its limit, $(1 - u) e^{2u} \le 1 + u$, is $\tanh u \le "
                r"u$.",
                series.steps),
-        Clause("cubic", r"If $\omega_h, \tau_h, g_h \ge 0$, $\tau_h \le \frac14 \Delta_h$ (as $\tanh "
-               r"u \le u$) and $\Delta_h \le g_h D^2$, then $\kappa = \sum_h \omega_h \tau_h$ is at "
-               r"most $c D^2$, $c = \frac14 \sum_h \omega_h g_h$, and if $z' \le \kappa^2 D^2$ then "
-               r"$c z' \le (c D^2)^3$. By the clause on layers it is so for $z' = \mathrm{osc}'^2$ "
-               r"and $D = \mathrm{osc}$: $\mathrm{osc}' \le c \, \mathrm{osc}^3$ for dot products "
-               r"and squared distances.", (rates.factor, rates.cubic)),
+        Clause("cubic", r"If $\omega_h, \tau_h, g_h \ge 0$, $\tau_h \le \frac14 \Delta_h$ (as "
+               r"$\tanh u \le u$) and $\Delta_h \le g_h D^2$, then $\kappa = \sum_h \omega_h "
+               r"\tau_h$ is at most $c D^2$, $c = \frac14 \sum_h \omega_h g_h$, and if $z' \le "
+               r"\kappa^2 D^2$ then $c z' \le (c D^2)^3$. By the clause on layers it is so for $z' "
+               r"= \mathrm{osc}'^2$ and $D = \mathrm{osc}$: $\mathrm{osc}' \le c \, "
+               r"\mathrm{osc}^3$ for dot products and squared distances.",
+               (rates.factor, rates.cubic)),
         Clause("quadratic", r"If $\omega_h, \tau_h, \rho_h \ge 0$, $\tau_h \le \frac14 \Delta_h$ "
                r"and $\Delta_h \le 2 \rho_h D$, then $\kappa \le c_1 D$, $c_1 = \frac12 \sum_h "
                r"\omega_h \rho_h$, and if $D' \le \kappa D$ then $c_1 D' \le (c_1 D)^2$: "
                r"$\mathrm{osc}' \le c_1 \, \mathrm{osc}^2$ for unsquared distances.",
                (rates.factor_1, rates.quadratic)),
-        Clause("depth", r"If $z_{l+1} \le z_l^3$ at every layer, as for $z = c \, \mathrm{osc}^2$ by "
-               r"the clause before the last, then $z_L \le w_L$ with $w_1 = z_1$ and $w_{l+1} = w_l^3$, that is $w_L = "
-               r"z_1^{3^{L-1}}$: doubly exponential decay from $c \, \mathrm{osc}^2 < 1$. By "
-               r"induction on a real root $q_l$ of the gap $w_l - z_l$.",
+        Clause("depth", r"If $z_{l+1} \le z_l^3$ at every layer, as for $z = c \, \mathrm{osc}^2$ "
+               r"by the clause on cubes with one $c$ for all layers, then $z_L \le w_L$ with $w_1 "
+               r"= z_1$ and $w_{l+1} = w_l^3$, that is $w_L = z_1^{3^{L-1}}$: doubly exponential "
+               r"decay from $c \, \mathrm{osc}^2 < 1$. By induction on a real root $q_l$ of the "
+               r"gap $w_l - z_l$.",
                (tower.first, tower.root, tower.following, tower.below, tower.everywhere)),
         Clause("collapse", r"If $\omega_h \ge 0$, $\sum_h \omega_h \le 1$ and $\tau_h \le \theta = "
                r"(t - 1)/(t + 1)$ with $t = 1 + s^2$, then $\kappa = \sum_h \omega_h \tau_h \le "
                r"\theta < 1$, and if $\tau_h \ge 0$ and $z' \le \kappa^2 D^2$, as for $z' = "
-               r"\mathrm{osc}'^2$ and $D = \mathrm{osc}$, then $z' \le \theta^2 D^2$. If $z_{l+1} \le \lambda^2 z_l$ at every layer, as for $z = \mathrm{osc}^2$ "
+               r"\mathrm{osc}'^2$ and $D = \mathrm{osc}$, then $z' \le \theta^2 D^2$. If "
+               r"$z_{l+1} \le \lambda^2 z_l$ at every layer, as then for $z = \mathrm{osc}^2$ "
                r"and $\lambda = \theta$, then $z_L$ is at most $w_L = \lambda^{2(L-1)} z_1$: "
                r"stacks with $\Delta \le 2 \log t$ in all layers collapse. In metrics of norm at "
                r"most $g$ one $t$ serves for all layers, since osc does not grow.",
-               (rates.contracts, rates.below_one, rates.contracted, *vars(rates.geometric).values())),
+               (rates.contracts, rates.below_one, rates.contracted,
+                *vars(rates.geometric).values())),
         Clause("clusters", r"$2 n$ tokens $o \pm w$, half of them with each sign, in one metric $g "
                r"I$: scores are 0 inside a cluster and $-\frac12 g \, \mathrm{osc}^2$ across, so "
                r"with $t = \exp(\frac12 g \, \mathrm{osc}^2)$ softmax weighs $t$ to 1, and $y_i - "

@@ -45,7 +45,7 @@ def walk_rows(weights: IndexedBase) -> Assumption:
     plain = sums_to_one(weights)
 
     def impose(draw: Draw) -> None:
-        if weights.name in draw.signs or not mostly(draw):
+        if not mostly(draw):
             return plain.impose(draw) if plain.impose else None
         for cell in draw.cells(weights, len(weights.shape) - 1):
             row = [1 << draw.source.rng.randrange(5) for _ in range(draw.shape(weights)[-1])]
