@@ -173,7 +173,7 @@ EVIDENCE = {
     "riemannian-attention/distance-cost": Evidence(
         ("RA7.low_rank_form", "RA7.products", "RA7.counts"),
         added=("the distance is the chord in one endpoint's metric, counted for each pair",),
-        without=("RA8",),
+        without=("RA8.only_constant",),
     ),
     "riemannian-attention/inversion-cost": Evidence(
         ("RA6.capacitance", "RA6.inverse", "RA6.counts", "RA6.order"),
@@ -186,8 +186,13 @@ EVIDENCE = {
         without=("RA6.counts", "RA6.order"),
     ),
     "riemannian-attention/overhead": Evidence(("RA7.counts",), refuted_by=("RA7.overhead",)),
-    "riemannian-attention/geodesic-attention": Evidence(("RA8",), refuted_by=("RA8",)),
-    "riemannian-attention/preconditioned-step": Evidence(("RA9",)),
+    "riemannian-attention/geodesic-attention": Evidence(
+        ("RA8.distance", "RA8.chords", "RA8.constant"),
+        refuted_by=("RA8.only_constant", "RA8:query_fourth"),
+    ),
+    "riemannian-attention/preconditioned-step": Evidence(
+        ("RA9.steepest", "RA9.direction", "RA9.affine", "RA9.defect", "RA9:every_map")
+    ),
     "riemannian-attention/curvature-torsion": Evidence(("RA10",)),
     "riemannian-attention/fiber-bundle": Evidence(("RA14",)),
     "riemannian-attention/predictions": Evidence(("RA14", "RA15")),
