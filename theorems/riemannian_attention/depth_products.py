@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sympy import Expr, Integer, Rational, Sum, Symbol
 
-from theorems.assumptions import exponential
+from theorems.assumptions import exponential, signed
 from theorems.connection_walks.levels import STAGES, hypothesis, number
 from theorems.rules import Induction, Logarithm, Rule
 from theorems.statement import Assumption, Bound, Definition, Equation, Step, array, symbols_of
@@ -109,6 +109,7 @@ terms, fall, drop = array("b", n), array("beta", n), array("gamma", n)
 last, top = Symbol("b_*", real=True), Symbol("b^*", real=True)
 not_less = Assumption("beta>=0", r"$b_l \ge b_*$", signs=((fall, ">=0"),))
 not_more = Assumption("gamma>=0", r"$b_l \le b^*$", signs=((drop, ">=0"),))
+positive_terms = signed(terms, ">0")
 block_below = Bound(
     id="block_below", small=n * last, large=Sum(terms[k], (k, 1, n)),
     certificate=Sum(fall[k], (k, 1, n)), by=(Definition(fall[k], terms[k] - last), not_less),

@@ -83,6 +83,9 @@ over = Definition(p[i, k, j], A[i, j] - m[i, k, j])
 under = Definition(q[i, k, j], A[k, j] - m[i, k, j])
 shared = Assumption("p>=0, q>=0", r"$m_{ikj} \le A_{ij}$ and $m_{ikj} \le A_{kj}$", (), _least,
                     ((p, ">=0"), (q, ">=0")))  # fmt: skip
+walks = signed(A, ">=0")
+lesser = Assumption("p q = 0", r"$m_{ikj} = \min(A_{ij}, A_{kj})$",
+                    ((p[i, k, j] * q[i, k, j], Integer(0)),))  # fmt: skip
 variation = Definition(t[i, k], 1 - Sum(m[i, k, j], KEYS))
 over_sum = Step(id="over_sum", lhs=Sum(p[i, k, j], KEYS), rhs=t[i, k], by=(over, variation, rows),
                 because="What row i has beyond the shared weights.")  # fmt: skip
@@ -177,12 +180,14 @@ two_tokens = Definition(
 
 
 def attained(name: str, weights: list, mixed: tuple, factor: Rational, because: str) -> Witness:
-    """Two tokens 0, 1 whose difference a layer multiplies by the factor."""
+    """Two tokens 0, 1 whose difference a layer multiplies by the factor; its rows differ by 1/2."""
     return Witness(
         id=name, because=because, by=(two_tokens,),
         values=dict(zip((A_2, x_2, *map(array, (keep.name, add.name, w_2.name))),
                         (weights, [0, 1], *mixed), strict=True)),
-        holds=((y_2[i] - y_2[j], factor * (x_2[i] - x_2[j])),),
+        holds=((y_2[i] - y_2[j], factor * (x_2[i] - x_2[j])),
+               (Sum(A_2[i, j], (j, 1, two)), Integer(1)),
+               (2 * (A_2[i, k] - A_2[j, k]) ** 2, half * (x_2[i] - x_2[j]) ** 2)),
     )  # fmt: skip
 
 
@@ -213,6 +218,7 @@ growing = Witness(
 )  # fmt: skip
 
 layers = iterated(below=True)
+product = replace(infinite_product, by=(lower, layers.every, layers.rest))
 
 THEOREM = Theorem(
     id="RA16",
@@ -242,27 +248,30 @@ THEOREM = Theorem(
                r"factors $f$, and $R_1 = 0$, $R_{l+1} \ge 0$ if $R_l \ge 0$: bounds of layers "
                r"multiply.", layers.steps),
         Clause("no_collapse", r"So $\sum_l \lVert W_l \rVert \tau_l < \infty$, each term less than "
-               r"1, excludes $\mathrm{osc} \to 0$ for $X' = X + A X W^\top$ with $\mathrm{osc}_0 > "
-               r"0$.",
-               (infinite_product,)),
+               r"1, excludes $\mathrm{osc} \to 0$ for layers $X' = X + A_l X W_l^\top$, rows of "
+               r"$A_l$ summing to 1, from $\mathrm{osc}_0 > 0$: layer, with $a_l = \lVert W_l "
+               r"\rVert \tau_l$.",
+               (product,)),
         Clause("relative", r"The relative residual may fall nevertheless: $x' = x + \sum_j A_{ij} "
                r"x_j$ with all $A_{ij} = \frac12$ takes tokens 0, 2 to 1, 3, and $|X - \mathbf{1} "
                r"\bar x|^2 / |X|^2$ from $\frac12$ to $\frac15$.", (growing,)),
     ),
     mutants=(
-        Mutant("no_norm", overlap, r"at most $\beta t_{ik} D$, whatever $W$",
+        Mutant("no_norm", overlap, r"at most $\beta t_{ik} D$, whatever $W$", add=(walks,),
                redefine=(Definition(rho[i, k], add * t[i, k] * D),)),
         Mutant("never_less", replace(lower, large=N[i, k]),
-               r"$\mathrm{osc}' \ge \mathrm{osc}$"),
+               r"$|x'_i - x'_k| \ge \alpha |x_i - x_k|$", add=(walks,)),
         Mutant("never_more", replace(upper, large=keep * O[i, k]),
-               r"$|x'_i - x'_k| \le \alpha |x_i - x_k|$"),
-        Mutant("any_W", overlap, r"$W$ of any norm", drop=(norm_W,)),
-        Mutant("any_rows", overlap, "rows of any sum", drop=(rows,)),
-        Mutant("no_shared_weights", overlap, r"$m_{ikj}$ need not be shared", drop=(shared,)),
+               r"$|x'_i - x'_k| \le \alpha |x_i - x_k|$", add=(walks,)),
+        Mutant("any_W", overlap, r"$W$ of any norm", drop=(norm_W,), add=(walks,)),
+        Mutant("any_rows", overlap, "rows of any sum", drop=(rows,), add=(walks,)),
+        Mutant("no_shared_weights", overlap, r"$m_{ikj}$ need not be shared", drop=(shared,),
+               add=(walks,)),
         Mutant("half_the_variation", replace(overlap, large=rho[i, k] ** 2 / 4),
-               r"$|\sum_j (A_{ij} - A_{kj}) W x_j| \le \frac12 w t_{ik} D$"),
+               r"$|\beta \sum_j (A_{ij} - A_{kj}) W x_j| \le \frac12 \beta w t_{ik} D$",
+               add=(walks,)),
         Mutant("unhalved", replace(halved, lhs=2 * halved.lhs),
-               r"the sum of $|A_{ij} - A_{kj}|$ without the half"),
+               r"the sum of $|A_{ij} - A_{kj}|$ without the half", add=(shared, lesser)),
         Mutant("rest_of_any_sign", layers.rest, r"$\epsilon$ of any sign",
                drop=(layers.rest.by[2],)),
     ),

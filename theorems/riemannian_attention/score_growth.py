@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sympy import Expr, IndexedBase, Rational, Sum, Symbol
+from sympy import Expr, IndexedBase, Integer, Rational, Sum, Symbol
 
 from theorems.assumptions import exponential, signed, sums_to_one
 from theorems.riemannian_attention.contractions import bounded
@@ -11,7 +11,7 @@ from theorems.riemannian_attention.shared_weights import (
 )  # fmt: skip
 from theorems.riemannian_attention.token_clusters import g, split
 from theorems.rules import Logarithm
-from theorems.statement import Bound, Definition, Step, array, symbols_of
+from theorems.statement import Assumption, Bound, Definition, Step, array, symbols_of
 
 n, d = symbols_of("n d")
 i, j, k, a, b, c = symbols_of("i j k a b c")
@@ -72,6 +72,8 @@ excess = Logarithm(
 
 A, X2 = array("A^T", n, n), array("X'", n, d)
 columns = sums_to_one(A)
+rows = Assumption("rows of A sum to 1", "the rows of $A$ sum to 1",
+                  ((Sum(A[j, i], (j, 1, n)), Integer(1)),))  # fmt: skip
 moved = Definition(X2[i, a], Sum(A[j, i] * X[j, a], (j, 1, n)))
 mean_kept = Step(
     id="mean_kept", lhs=Sum(X2[i, a], (i, 1, n)), rhs=Sum(X[j, a], (j, 1, n)), by=(moved, columns),

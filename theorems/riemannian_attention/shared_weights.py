@@ -147,6 +147,11 @@ moved_rest = Definition(X2[i, b], Sum(W[b, a] * c_o[i] * o[a], FEATURE)
                         + Sum(A[i, j] * W[b, a] * X[j, a], KEYS, FEATURE))  # fmt: skip
 radius = Definition(far[j], D**2 - Sum((X[j, a] - o[a]) ** 2, FEATURE))
 near_first = Assumption("nu_o>=0", r"$|x_j - x_1| \le D$", signs=((far, ">=0"),))
+from_first = Bound(
+    id="from_first", small=Sum((X[j, a] - X[l, a]) ** 2, FEATURE), large=(2 * D) ** 2,
+    certificate=2 * far[j] + 2 * far[l] + Sum((X[j, a] + X[l, a] - 2 * o[a]) ** 2, FEATURE),
+    by=(radius, near_first), because="The parallelogram law.",
+)
 nonnegative_A = Bound(
     id="nonnegative_A", small=Integer(0), large=A[i, j], certificate=e[i, j] * z[i],
     by=(walk, reciprocal, causal_total, positive_first, nonnegative_e), because="Weights.",
@@ -175,6 +180,6 @@ second = Step(
     by=(own_share,), because=r"$A_{22} = E / (E + 1) = 1 - 1 / (E + 1)$.",
 )
 comparable = Bound(
-    id="comparable", small=E, large=both, certificate=Integer(1), by=(second_total,),
+    id="comparable", small=E, large=both, certificate=Integer(1), strict=True, by=(second_total,),
     because="$1 / (E + 1) < 1 / E$.",
 )

@@ -114,7 +114,11 @@ left = Step(
     id="left", lhs=tau * Z_1 * Z_2, rhs=p * q * s * (2 + s), by=(contraction, *known, above),
     because="$Z_1 Z_2 - q Z_2 - p Z_1 = p q (E^2 - 1)$.",
 )
-nonnegative_s = signed(array("s"), ">=0")
+nonnegative_s, positive_s = signed(array("s"), ">=0"), signed(array("s"), ">0")
+some_left = Bound(
+    id="some_left", small=Integer(0), large=tau * Z_1 * Z_2, certificate=p * q * s * (2 + s),
+    strict=True, by=(left, *both, positive_s), because=r"So $\tau > 0$ for $E > 1$.",
+)
 product = (p * E + q) * (q * E + p)
 at_least = Bound(
     id="at_least", small=product, large=numerator * E, by=(above, *both, nonnegative_s),
@@ -139,13 +143,15 @@ def _half_powers(draw: Draw) -> None:
 half_powers = Assumption("w u = 1", r"$w = e^{B/2}$, $u = e^{-B/2}$, so that $w u = 1$",
                          ((w * u, Integer(1)),), _half_powers)  # fmt: skip
 equal = Definition(q, p)
-balanced = Step(
-    id="balanced", lhs=tau * Z_1 * Z_2, rhs=p**2 * (E - 1) * (E + 1),
-    by=(contraction, *known, equal), because="Two equal clusters.",
+inner_equal = Step(id="inner_equal", lhs=p * E, rhs=Z_2 - p, by=(totals[1], equal),
+                   because="$Z_2 = p E + p$ for $q = p$.")  # fmt: skip
+share_equal = Step(
+    id="share_equal", lhs=p * E * z_2, rhs=1 - p * z_2,
+    by=(inner_equal, inverses[1], *both, positive_E, equal), because="As in the first cluster.",
 )
-balanced_totals = Step(
-    id="balanced_totals", lhs=Z_1 * Z_2, rhs=p**2 * (E + 1) ** 2, by=(*totals, equal),
-    because="Both totals are $p (E + 1)$.",
+balanced = Step(
+    id="balanced", lhs=tau * (E + 1), rhs=E - 1, by=(contraction, equal, share_1, share_equal),
+    because="Two equal clusters: $p E z = 1 - p z$ for both inverse totals $z$.",
 )
 tanh = Step(
     id="tanh", lhs=(w - u) * (E + 1), rhs=(w + u) * (E - 1), by=(Definition(E, w**2), half_powers),
