@@ -178,7 +178,7 @@ EVIDENCE = {
     "riemannian-attention/inversion-cost": Evidence(
         ("RA6.capacitance", "RA6.inverse", "RA6.counts", "RA6.order"),
         added=(r"$D > 0$ and $r \le d$", "the inverse is applied, never formed"),
-        without=("RA6:any_diagonal", "RA6.order", "RA6.counts"),
+        without=("RA6:singular_capacitance", "RA6:any_width", "RA6.order"),
     ),
     "riemannian-attention/below-cubic": Evidence(
         ("RA6.counts", "RA6.order", "RA7.counts"),

@@ -8,7 +8,7 @@ from theorems.rules import Induction, Logarithm, Vanishing
 from theorems.statement import Assumption, Bound, Cited, Definition, Equation, Iff, RankBound, Rule
 from theorems.statement import Step, Witness
 from theorems.sums import NormalForm, Reader, Refused, free_indices, normal_form, subtract
-from theorems.wellformed import block_fault, given_fault, name_fault, rank_fault
+from theorems.wellformed import block_fault, given_fault, is_own_part, name_fault, rank_fault
 from theorems.world import TRUE, World, identity, sides, sign_of
 
 
@@ -120,13 +120,15 @@ def _derive(rule: Rule, world: World) -> None:
 
 
 def _determinant(rule: Determinant, rules: list[Equation]) -> None:
-    if fault := block_fault(rule.matrix, rule.factors):
+    if fault := block_fault(rule.matrix, rule.factors, rule.value):
         raise Refused(f"{rule.id}: {fault}")
     for lhs, rhs, ranges in rule.identities():
         if gap := subtract(normal_form(lhs, rules, ranges), normal_form(rhs, rules, ranges)):
             raise Failed(f"{rule.id}: the sides differ by {_show(gap)}")
     if fault := rule.fault():
         raise Failed(f"{rule.id}: {fault}")
+    if is_own_part(rule.matrix, rule.parts):
+        raise Refused(f"{rule.id}: the matrix is one of its parts, so it says nothing")
 
 
 def _show(form: NormalForm) -> str:

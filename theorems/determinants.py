@@ -61,7 +61,7 @@ class Determinant(Rule):
                     parts.append(block)
                 else:
                     total.update(powers(number, size))
-        if self.matrix in parts or Counter(parts) != Counter(self.parts):
+        if Counter(parts) != Counter(self.parts):
             return f"{len(parts)} blocks are no multiples of the identity, and not the parts"
         total.update(powers(self.value, Integer(-1)))
         for base, exponent in total.items():
@@ -103,7 +103,8 @@ def powers(number: Expr, exponent: Expr) -> dict[Any, Expr]:
     found: Counter[Any] = Counter()
     for factor in Mul.make_args(number):
         base, power = factor.as_base_exp()
-        if not isinstance(base, Rational) and not is_size(base):
+        sizes = power.free_symbols | (set() if isinstance(base, Rational) else {base})
+        if not all(map(is_size, sizes)):
             raise Refused(f"{number} is no product of powers of numbers and sizes")
         split = factorrat(base) if isinstance(base, Rational) else {base: 1}
         found.update({part: times * power * exponent for part, times in split.items()})

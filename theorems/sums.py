@@ -54,7 +54,7 @@ class Reader:
         self._fresh = rule._fresh if rule else count()
         self._suffix = f" of rule {next(self._fresh)}" if rule else ""
         self._symbols: dict[str, Symbol] = rule._symbols if rule else {}
-        self._shapes: dict[str, tuple[str, ...]] = rule._shapes if rule else {}
+        self._shapes: dict[str, tuple[str, ...]] = rule._shapes if rule else {DELTA: ()}
         self._numbers: set[str] = rule._numbers if rule else set()
 
     def read(self, expr: Expr, scope: Mapping[Symbol, int] | None = None) -> list[Term]:

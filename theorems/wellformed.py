@@ -1,14 +1,15 @@
 """What the objects of a derivation must be before it is worth checking: the lint of their form."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from typing import Any
 
-from sympy import Expr, Indexed, IndexedBase, Symbol
+from sympy import Expr, Indexed, IndexedBase, Sum, Symbol
 
 from theorems.determinants import Blocks
 from theorems.statement import Assumption, Definition, RankBound
-from theorems.sums import Reader, Refused, contract, is_size
+from theorems.sums import NormalForm, Reader, Refused, contract, is_size, normal_form
 
 
 def is_general(entry: Expr) -> bool:
@@ -99,8 +100,9 @@ def rank_fault(rule: RankBound, ranges: dict[Symbol, str]) -> str | None:
     return None
 
 
-def block_fault(matrix: Blocks, factors: tuple[Blocks, ...]) -> str | None:
-    """Why a matrix and the factors of a product are no block matrices, or do not multiply."""
+def block_fault(matrix: Blocks, factors: tuple[Blocks, ...], value: Expr) -> str | None:
+    """Why a matrix and the factors of a product are no block matrices, or do not multiply, or
+    which name stands for two things in them or in the value."""
     axes_ = [matrix.rows, *(factor.columns for factor in factors)]
     if [factor.rows for factor in factors] != axes_[:-1] or axes_[-1] != matrix.columns:
         return "the blocks of the factors do not fit"
@@ -110,6 +112,10 @@ def block_fault(matrix: Blocks, factors: tuple[Blocks, ...]) -> str | None:
     indices = [index for axis in axes_ for index, _ in axis]
     if len({str(name) for name in (*indices, *sizes[0])}) < len(indices) + len({*sizes[0]}):
         return "an index stands for two blocks, or for a size"
+    entries = [entry for one in (matrix, *factors) for row in one.entries for entry in row]
+    symbols = {*indices, *(s for part in (value, *sizes[0], *entries) for s in part.atoms(Symbol))}
+    if twice := [n for n, times in Counter(s.name for s in symbols).items() if times > 1]:
+        return f"two objects are called {min(twice)}"
     faults = (_block_faults(one, {*indices}) for one in (matrix, *factors))
     return next((fault for found in faults for fault in found), None)
 
@@ -129,6 +135,17 @@ def _block_faults(matrix: Blocks, indices: set[Symbol]) -> Iterator[str]:
                 yield str(error)
             if not entry.free_symbols & indices == {*reader.free.values()} <= {i, j}:
                 yield f"{entry} is not the entry ({i}, {j}) of one block"
+
+
+def is_own_part(matrix: Blocks, parts: tuple[Blocks, ...]) -> bool:
+    """Whether a matrix of one block is among the parts, whatever its indices are called."""
+    return len(matrix.rows) == 1 and _bilinear(matrix) in map(_bilinear, parts)
+
+
+def _bilinear(matrix: Blocks) -> NormalForm:
+    ((i, height),), ((j, width),), ((entry,),) = matrix
+    left, right = (IndexedBase(name, shape=(size,)) for name, size in (("<", height), (">", width)))
+    return normal_form(Sum(left[i] * entry * right[j], (i, 1, height), (j, 1, width)))
 
 
 def cells(entries: Any, cell: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Any]]:

@@ -101,11 +101,16 @@ VALUES: dict[str, tuple[Determinant, str]] = {
 one_row, one_column = (
     blocks((ROWS[r],), (COLUMNS[1 - r],), [entry]) for r, entry in enumerate((x[j], x[i]))
 )
+renamed = blocks(((k, n),), ((j, n),), [A[k, j]])
+corner = blocks(ROWS[:1], COLUMNS[:1], [n])
 FORMS: dict[str, tuple[Determinant, str]] = {
     "blocks that are not square": (
         det(blocks(ROWS, COLUMNS, [0, x[j]], [x[i], 0]), value=(-1) ** (n + 1),
             parts=(one_row, one_column)), "not block triangular"),
-    "its own determinant": (det(full, parts=(full,)), "1 blocks are no multiples"),
+    "its own determinant": (det(full, parts=(full,)), "it says nothing"),
+    "its own determinant by other names": (
+        det(full, blocks(((i, n),), ((k, n),), [delta(i, k)]), renamed, parts=(renamed,)),
+        "it says nothing"),
     "factors in the other order": (
         det(whole, blocks(ROWS, INNER, [n, x[k]], [0, -2 * delta(i, k)]),
             blocks(INNER, COLUMNS, [1, 0], [x[k], delta(k, j)]), value=product.value),
@@ -154,6 +159,16 @@ FORMS: dict[str, tuple[Determinant, str]] = {
     "an array of the name of an index": (
         det(blocks(ROWS, COLUMNS, [1, 0], [array("i", n)[i], delta(i, j)])),
         "two objects are called i"),
+    "a number of the name of a size": (
+        det(blocks(*corner[:2], [Symbol("n", real=True)]), corner, value=n),
+        "two objects are called n"),
+    "an array of the name of the delta": (
+        det(blocks(((i, n),), ((j, n),), [array("KroneckerDelta()", n, n)[i, j]]),
+            blocks(((i, n),), ((j, n),), [delta(i, j)])), "two objects are called Kronecker"),
+    "a sign to the power of any number": (
+        det(corner, value=n * Pow(-1, 2 * real)), "no product of powers"),
+    "a sign to the power of an entry": (
+        det(corner, value=n * Pow(-1, 2 * x[i])), "no product of powers"),
     "a quotient": (
         det(blocks(ROWS, COLUMNS, [1, 0], [0, delta(i, j) / real])), "no polynomial"),
     "a quotient that cancels": (
@@ -227,7 +242,12 @@ PLANTED = {
     "a part may be left out": (
         Determinant, "fault", "Counter(parts) != Counter(self.parts)", "not parts and self.parts"),
     "signs are free": (Determinant, "fault", "base != -1 or c % 2", "base != -1"),
-    "a matrix is its own part": (Determinant, "fault", "self.matrix in parts or ", ""),
+    "a matrix is its own part": (
+        derivations, "_determinant", "is_own_part(rule.matrix, rule.parts)", "not rule.factors"),
+    "a matrix is its own part by other names": (
+        wellformed, "is_own_part", "_bilinear(matrix) in map(_bilinear, parts)", "matrix in parts"),
+    "two things of one name": (wellformed, "block_fault", "if times > 1]", "if times > 9]"),
+    "any exponents": (determinants, "powers", "power.free_symbols | (", "set() | ("),
     "only the first factor": (
         Determinant, "identities", "_entry(self.factors, p, q)", "_entry(self.factors[:1], p, q)"),
     "sizes of rows are not those of columns": (

@@ -232,9 +232,9 @@ THEOREM = Theorem(
         Mutant("edge_metric", replace(row_edge, lhs=lattice.squared(
             [e[f, c]], [y[c]], [0], [(c, d)])), "the metric I for e_a + e_b"),
         Mutant("monomials", replace(key_features, value=Integer(1)),
-               r"the monomials at the lattice have determinant $1$"),
+               r"the monomials at the lattice have determinant $1$", add=(graph,)),
         Mutant("no_second_row", replace(query_features, value=minus**d * two ** (d + F)),
-               r"the row of $0$ leaves $1$"),
+               r"the row of $0$ leaves $1$", add=(graph,)),
         Mutant("part_like_whole", replace(
             part_without_pairs, value=minus ** (r + m + 1) * r * two ** (2 * r + m + 2)),
             "a factor r for a part"),

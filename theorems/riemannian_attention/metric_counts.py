@@ -19,6 +19,7 @@ FEATURE, RANK = (a, 1, d), (c, 1, r)
 m, gram, factor = ({label: number(name, label) for label in STAGES} for name in ("m", "g", "f"))
 first_rank = Definition(m["1"], Integer(1))
 next_rank = Definition(m["l+1"], m["l"] + 1)
+some_rank = signed(array(m["l"].name), ">0")
 
 
 def triangle(rows: Expr) -> Expr:
@@ -88,13 +89,18 @@ def setup(width: Expr, rank: Expr) -> Expr:
     return width + width * rank + width * triangle(rank) + cholesky(rank)
 
 
+def applied(width: Expr, rank: Expr) -> Expr:
+    """Multiplications and divisions of one application."""
+    return 2 * width * rank + rank**2 + rank + 2 * width
+
+
 preparation = Step(
     id="preparation", lhs=Sum(1, FEATURE) + Sum(1, FEATURE, RANK) + gram_r + factor_r,
     rhs=setup(d, r), by=counted, because="$D^{-1}$, $D^{-1} U$, the capacitance, its factor.",
 )
 application = Step(
     id="application", lhs=2 * Sum(1, FEATURE) + 2 * Sum(1, FEATURE, RANK) + 2 * solve,
-    rhs=2 * d * r + r**2 + r + 2 * d, by=(Definition(solve, triangle(r)),),
+    rhs=applied(d, r), by=(Definition(solve, triangle(r)),),
     because=r"$x = D^{-1} (v - U y)$ with $C y = U^\top D^{-1} v$: two triangular solves.",
 )
 explicit = Step(
@@ -103,7 +109,8 @@ explicit = Step(
 )
 
 # Numbers beside the dimensions: a rank rho = 1 + p, and a width delta that is rho + s or 1 + s.
-rho, delta, wide, p, s = (Symbol(name, real=True) for name in (r"\rho", r"\delta", "w", "p", "s"))
+rho, delta, wide = (Symbol(name, real=True) for name in (r"\rho", r"\delta", "w"))
+p, s, t, u, k = (Symbol(name, real=True) for name in ("p", "s", "t", "u", "k"))
 ranks, widths = Definition(rho, 1 + p), Definition(delta, 1 + s)
 wide_enough = Definition(wide, rho + s)
 whole = tuple(signed(array(name), ">=0") for name in ("p", "s"))
@@ -117,5 +124,21 @@ quadratic = Bound(
 cubic = Bound(
     id="cubic", small=rho**3, large=6 * setup(delta, rho), by=(ranks, widths, *whole),
     certificate=3 * p**2 * s + 6 * p**2 + 15 * p * s + 17 * p + 18 * s + 17,
-    because=r"So a count of at most $k d r^2$ forces $r \le 6 k d$.",
+    because=r"No term is negative, and $r^3 / 6$ is that of the Cholesky factor.",
+)
+less_rank, more_rank = (signed(array(name), ">=0") for name in ("t", "u"))
+any_ratio = Bound(
+    id="any_ratio", small=setup(delta, rho) + applied(delta, rho), large=(8 + k) * delta * rho**2,
+    by=(Definition(k, rho + t, over=delta), ranks, widths, *whole, less_rank),
+    certificate=p * (p * (5 * p / 6 + Integer(17) / 2) + Integer(32) / 3)
+    + s * (p * (15 * p / 2 + Integer(23) / 2) + 1) + t * rho**2,
+    because=r"With $k d = r + t$, $t \ge 0$: the $r^3$ of the Cholesky factor is at most $k d "
+    "r^2$.",
+)
+# By the factor 18 small u tell that it must not be negative.
+beyond = Bound(
+    id="beyond", small=k * delta * rho**2, large=setup(delta, rho), strict=True,
+    by=(Definition(k, (rho - 18 * u) / 6, over=delta), ranks, widths, *whole, more_rank),
+    certificate=3 * u * rho**2 + cubic.certificate / 6,
+    because=r"With $6 k d = r - 18 u$, $u \ge 0$: then $k d r^2$ is at most $r^3 / 6$.",
 )

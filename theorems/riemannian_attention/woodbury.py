@@ -6,6 +6,7 @@ determinant  [[D, -U], [U^T, I]] eliminated in two orders: det D det C = det G
 pair         G x = v iff D x + U w = v, w = U^T x; then v^T G^{-1} v = |x|_D^2 + |w|^2
 residuals    an approximate pair is off by no more than its residuals
 counts       multiplications and divisions, exactly (theorems/riemannian_attention/metric_counts.py)
+order        O(d r^2) iff r = O(d)
 """
 
 from __future__ import annotations
@@ -180,9 +181,11 @@ THEOREM = Theorem(
                (count.first_gram, count.next_gram, count.gram_count, count.first_factor,
                 count.next_factor, count.factor_count, count.preparation, count.application,
                 count.explicit)),
-        Clause("order", r"For real $r \ge 1$ the count before the first application is at most $4 "
-               r"d r^2$ if $d \ge r$, and for all $d \ge 1$ at least $r^3 / 6$.",
-               (count.quadratic, count.cubic)),
+        Clause("order", r"For real $r \ge 1$ and $d \ge 1$ the count before the first application "
+               r"is at most $4 d r^2$ if $d \ge r$, and always at least $r^3 / 6$. If $r \le k d$, "
+               r"with one application it is at most $(8 + k) d r^2$; if $r \ge 6 k d$, it alone is "
+               r"more than $k d r^2$. So both counts are $O(d r^2)$ iff $r = O(d)$.",
+               (count.quadratic, count.cubic, count.any_ratio, count.beyond)),
     ),
     mutants=(
         Mutant("diagonal_missing", by_capacitance, r"$\det G = \det D \det(I + U^\top U)$",
@@ -197,27 +200,34 @@ THEOREM = Theorem(
                redefine=(replace(metric, value=D[a] * KroneckerDelta(a, b) - Sum(
                    U[a, c] * U[b, c], RANK)),)),
         Mutant("difference_determinant", by_metric, r"$\det(D - U U^\top) = \det D \det C$",
-               redefine=(replace(metric, value=D[a] * KroneckerDelta(a, b) - Sum(
+               add=(positive,), redefine=(replace(metric, value=D[a] * KroneckerDelta(a, b) - Sum(
                    U[a, c] * U[b, c], RANK)),)),
         Mutant("no_identity", capacitance_above_identity, r"$U^\top D^{-1} U \ge I$",
                redefine=(replace(capacitance, value=Sum(U[a, c] * Di[a] * U[a, e], FEATURE)),)),
         Mutant("any_diagonal", capacitance_above_identity, r"$C \ge I$ for every $D$",
                drop=(positive,)),
+        Mutant("singular_capacitance", capacitance_invertible, r"C is invertible for every $D \ne "
+               "0$", drop=(positive,), add=(signed(D, "!=0"),)),
         Mutant("first_residual_alone", replace(
             residuals, large=Sum(Di[a] * p[a] ** 2, FEATURE), certificate=REST_C + REST_G
             - Sum(q[c] ** 2, RANK)), "w may be anything"),
         Mutant("energy_of_x", replace(energy, rhs=Sum(D[a] * x[a] ** 2, FEATURE)),
-               r"$v^\top G^{-1} v = \sum_a D_a x_a^2$"),
+               r"$v^\top G^{-1} v = \sum_a D_a x_a^2$", add=(positive,)),
         Mutant("full_square", count.next_gram, "half of the capacitance counted as all",
-               redefine=(replace(count.next_gram_count, value=count.gram["l"]
-                                 + 2 * count.m["l"] * Sum(1, count.FEATURE)),)),
+               add=(count.some_rank,), redefine=(replace(
+                   count.next_gram_count,
+                   value=count.gram["l"] + 2 * count.m["l"] * Sum(1, count.FEATURE)),)),
         Mutant("no_squares", count.next_factor, "the diagonal of the factor is free",
-               redefine=(replace(count.next_factor_count, value=count.factor["l"]
-                                 + count.triangle(count.m["l"])),)),
+               add=(count.some_rank,), redefine=(replace(
+                   count.next_factor_count,
+                   value=count.factor["l"] + count.triangle(count.m["l"])),)),
         Mutant("one_product", replace(count.application, rhs=count.application.rhs - d * r),
                "U is met once"),
         Mutant("any_rank", replace(count.quadratic, large=4 * count.wide * count.rho),
                "linear in the rank"),
+        Mutant("any_width", count.any_ratio, r"$(8 + k) d r^2$ for every $r$",
+               drop=(count.less_rank,)),
+        Mutant("never_enough", count.beyond, r"$k d r^2$ never suffices", drop=(count.more_rank,)),
     ),
     sources=(
         "Riemannian Attention and the Fiber Bundle Transformer",
