@@ -342,7 +342,9 @@ table(r"$d$ | $r$ | before the first vector | each vector | the entries of $G^{-
       r"| first count over $d r^2$", rows)  # fmt: skip
 
 # %% [markdown]
-# The first count is at most $4 d r^2$ for $r \le d$ and at least $r^3 / 6$ always (RA6.order).
+# The first count is at most $4 d r^2$ for $r \le d$ and at least $r^3 / 6$ always; with one
+# application both together are at most $(8 + k) d r^2$ for $r \le k d$, and beyond every multiple
+# of $d r^2$ once $r / d$ is large enough (RA6.order).
 #
 # The identity as it stands in textbooks is dangerous in floating point: it subtracts two nearly
 # equal vectors wherever $U$ is large beside $D$. Below, a thousand systems with $d = 64$, $r = 4$,
