@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from flint import arb, ctx
@@ -217,22 +217,45 @@ def _low_rank_jet(x: np.ndarray, h: np.ndarray) -> Jet:
     return Jet(float(slope), float(bend), float(bent @ G[0] @ bent))
 
 
+_SOLVED = np.array([0.5, 0.25]), np.array([0.75, 0.5])
+"""x and h for low_rank_field."""
+
+
+Solved: TypeAlias = tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]
+
+
+def _solved_errors() -> Solved:
+    """eps, a bound on the error of each distance, and for each chord what it leaves."""
+    x, h = _SOLVED
+    epsilons = np.array(halvings(0.25, 6))
+    solved = [geodesic(low_rank_field, x, x + eps * h) for eps in epsilons]
+    distances = np.array([path.distance2 for path in solved])
+    rounding = np.array([path.error for path in solved]) + 2.0**-46 * distances
+    places = [x + eps * np.array([[0.0], [0.5], [1.0]]) * h for eps in epsilons]
+    metrics = np.array([low_rank_field(points)[0] for points in places])
+    lengths = epsilons[:, None] ** 2 * np.einsum("ekbc,b,c->ek", metrics, h, h)
+    chords = [four_chords(*map(float, ends)) for ends in lengths]
+    left = {name: distances - np.array([of[name] for of in chords]) for name in CHORDS}
+    return epsilons, rounding, left
+
+
+def _solved_rates(solved: Solved, coefficients: bool) -> list[Rate]:
+    """The order of each error, or its coefficient."""
+    epsilons, rounding, left = solved
+    found = []
+    for chord, (order, value) in leading_errors(_low_rank_jet(*_SOLVED)).items():
+        scale = epsilons**order if coefficients else np.ones_like(epsilons)
+        measured = tuple((left[chord] / scale).tolist())
+        what, target, slope = ("coefficient", value, 1.0) if coefficients else ("error", 0.0, order)
+        name = f"diag + low rank, boundary-value problem: {chord} {what}"
+        noise = float(np.max(rounding / scale))
+        found.append(Rate(name, target, tuple(epsilons.tolist()), measured, float(slope), noise))
+    return found
+
+
 def solved_rates() -> list[Rate]:
     """Orders of the errors for low_rank_field, distances from the boundary-value problem."""
-    x, h = np.array([0.5, 0.25]), np.array([0.75, 0.5])
-    epsilons = halvings(0.25, 6)
-    solved = [geodesic(low_rank_field, x, x + eps * h) for eps in epsilons]
-    found = []
-    for chord, (order, _) in leading_errors(_low_rank_jet(x, h)).items():
-        values, rounding = [], 0.0
-        for eps, path in zip(epsilons, solved, strict=True):
-            metrics = low_rank_field(x + eps * np.array([[0.0], [0.5], [1.0]]) * h)[0]
-            lengths = (float(q) for q in eps**2 * np.einsum("kbc,b,c->k", metrics, h, h))
-            values.append(path.distance2 - four_chords(*lengths)[chord])
-            rounding = max(rounding, path.error + 2.0**-46 * path.distance2)
-        name = f"diag + low rank, boundary-value problem: {chord} error"
-        found.append(Rate(name, 0.0, epsilons, tuple(values), float(order), rounding))
-    return found
+    return _solved_rates(_solved_errors(), coefficients=False)
 
 
 def rates() -> list[Rate]:
@@ -247,4 +270,6 @@ def rates() -> list[Rate]:
             ("positive definite matrices", *_spd(P, H)),
         )
         closed = [_closed_rates(name, jet, at, 0.125) for name, jet, at in spaces]
-    return [rate for found in closed for rate in found] + solved_rates()
+    solved = _solved_errors()
+    both = [_solved_rates(solved, coefficients) for coefficients in (False, True)]
+    return [rate for found in closed + both for rate in found]

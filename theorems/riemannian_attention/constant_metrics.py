@@ -9,11 +9,11 @@ from __future__ import annotations
 from flint import fmpq
 from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Mul, Rational, Sum, Symbol
 
-from theorems.assumptions import signed
+from theorems.assumptions import right_inverse, signed
 from theorems.exact import Draw, evaluate
 from theorems.riemannian_attention.path_energy import (
     D, D2_hhhh, D_hhh, F, FOURTH, G_hh, HALF, K, M, NORM, THIRD, TO_THIRD, TWELFTH, a, b, c,
-    christoffel, d, e, eps, f, fixed_ends, frame, h, k, mean, moments, seen,
+    christoffel, d, D2, e, eps, f, fixed_ends, frame, h, k, m, mean, moments, seen,
     weighted, z,
 )  # fmt: skip
 from theorems.rules import Vanishing
@@ -93,6 +93,7 @@ first_kind = Step(
 )
 B, ray, axis = array("B", d, d, d), array("K'", d, d, d), array("K''", d, d)
 i, j = symbols_of("i j")
+linear = Definition(D2[a, e, b, c], Integer(0))
 symmetric = Definition(D[a, b, c], B[a, b, c] + B[a, c, b])
 
 
@@ -130,6 +131,9 @@ constant = Assumption(
     "constant metric", "the metric is the same all along the path",
     ((M[k, b, c], Sum(F[e, b] * F[e, c], (e, 1, d))),), _same,
 )  # fmt: skip
+E, inverse_E = array("E", m, d, d), array("E'", m, d, d)
+own = (Definition(M[k, b, c], Sum(E[k, e, b] * E[k, e, c], (e, 1, d))), right_inverse(E, inverse_E))
+"""Instead a metric of its own at every node, for a mutant."""
 no_shortcut = Bound(
     id="no_shortcut", small=G_hh,
     large=mean(Sum(M[k, b, c] * (h[b] + z[k, b]) * (h[c] + z[k, c]), (b, 1, d), (c, 1, d))),

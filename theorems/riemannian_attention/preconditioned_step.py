@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sympy import Expr, Integer, Rational, Sum, Symbol
+from sympy import Expr, Integer, KroneckerDelta, Rational, Sum, Symbol
 
 from theorems.assumptions import signed
 from theorems.constructions import unit_vector
@@ -122,10 +122,21 @@ same = Step(
     id="same", lhs=Sum(inverse_F[a, c] * gap[c], (c, 1, d)), rhs=v[a] - w[a],
     by=(lagging, steepest, inverse, *LENGTHS), because="The square is that of $F (v - w)$.",
 )
-model = Step(
-    id="model", lhs=2 * eta * PAIRING + LENGTH_2,
-    rhs=norm(v[b] + eta * Sum(H[b, e] * p[e], (e, 1, d))) - eta**2 * SLOPE_2,
+model = Bound(
+    id="model", small=-eta**2 * SLOPE_2, large=2 * eta * PAIRING + LENGTH_2,
+    certificate=norm(v[b] + eta * Sum(H[b, e] * p[e], (e, 1, d))),
     by=(inverse, *LENGTHS), because="Complete the square.",
+)
+short = array("v'", d)
+missed = Definition(short[c], seen[c] + eta * dual[c])
+least = Vanishing(
+    id="least", total=2 * eta * PAIRING + LENGTH_2 + eta**2 * SLOPE_2, part=short[c],
+    over=((c, d),), strict=True, by=(missed, *LENGTHS), because="Only where the square vanishes.",
+)
+step_there = Step(
+    id="step_there", lhs=Sum(inverse_F[a, c] * short[c], (c, 1, d)),
+    rhs=v[a] + eta * Sum(H[a, b] * p[b], (b, 1, d)), by=(missed, inverse, *LENGTHS),
+    because=r"The square is that of $F (v + \eta G^{-1} p)$.",
 )
 
 APPLIED = 2 * d * r + r**2 + r + 2 * d
@@ -143,6 +154,14 @@ linear = Bound(
     because=r"$r \le r^2$ and $d \le d r$.",
 )
 
+positive_D = signed(charts.D, ">0")
+
+
+def of_a_metric(step: Step, **sides: Expr) -> Step:
+    """A false step about inverse metrics alone."""
+    return replace(step, by=(*step.by, inverse, frame), **sides)
+
+
 THEOREM = Theorem(
     id="RA9",
     title="The metric-preconditioned step: a covariant direction, a step for affine maps only",
@@ -159,8 +178,9 @@ THEOREM = Theorem(
                r"then $v = w$.",
                (IN_F, steepest_unit, steepest_slope, no_steeper, unique, same)),
         Clause("model", r"$2 \eta\, p \cdot v + |v|_G^2 = |v + \eta G^{-1} p|_G^2 - \eta^2 "
-               r"|p|_{G^{-1}}^2$: for $\eta > 0$ the step $v = -\eta G^{-1} p$ is the least point "
-               r"of $p \cdot v + |v|_G^2 / (2 \eta)$.", (model,)),
+               r"|p|_{G^{-1}}^2 \ge -\eta^2 |p|_{G^{-1}}^2$, with equality iff $F (v + \eta G^{-1} "
+               r"p) = 0$, and then $v = -\eta G^{-1} p$: for $\eta > 0$ the step is the one least "
+               r"point of $p \cdot v + |v|_G^2 / (2 \eta)$.", (model, least, step_there)),
         Clause("direction", r"In coordinates $y = \phi(x)$ with invertible Jacobian $J$ the "
                r"gradient is $J^{-\top} p$, the metric $J^{-\top} G J^{-1}$, its inverse $J G^{-1} "
                r"J^\top$; $|J x|$ there is $|x|_G$, and the direction is $J G^{-1} p$.",
@@ -189,31 +209,38 @@ THEOREM = Theorem(
                r"$d, r \ge 1$.", (step_count, linear)),
     ),
     mutants=(
-        Mutant("gradient_as_vector", charts.direction, r"the gradient becomes $J^\top p$",
+        Mutant("gradient_as_vector", of_a_metric(charts.direction),
+               r"the gradient becomes $J^\top p$",
                redefine=(Definition(p_y[i], Sum(charts.J[a, i] * p[a], (a, 1, d))),)),
         Mutant("euclidean_step", replace(
             charts.direction, lhs=p_y[i], rhs=charts.moved(p[a])),
             "the Euclidean gradient is a vector"),
-        Mutant("inverse_as_metric", charts.direction, r"$G^{-1}$ becomes $J^{-\top} G^{-1} J^{-1}$",
+        Mutant("inverse_as_metric", of_a_metric(charts.direction),
+               r"$G^{-1}$ becomes $J^{-\top} G^{-1} J^{-1}$",
                redefine=(replace(inverse_y, value=Sum(
                    inverse_J[a, i] * H[a, b] * inverse_J[b, charts.j], (a, 1, d), (b, 1, d))),)),
-        Mutant("every_map", replace(charts.defect, rhs=Integer(0)),
+        Mutant("every_map", of_a_metric(charts.defect, rhs=Integer(0)),
                "the finite step commutes with every change of coordinates"),
-        Mutant("defect_of_first_order", replace(charts.defect, rhs=HALF * eta * Sum(
+        Mutant("defect_of_first_order", of_a_metric(charts.defect, rhs=HALF * eta * Sum(
             charts.bend[i, a, b] * charts.descent(H, p, a) * Sum(
                 H[b, charts.g] * p[charts.g], (charts.g, 1, d)), (a, 1, d), (b, 1, d))),
             r"a defect of order $\eta$"),
-        Mutant("euclidean_direction", steepest_slope, "the gradient itself is steepest",
-               redefine=(replace(steepest, value=-inverse_sigma * p[a]),)),
+        Mutant("euclidean_direction", replace(
+            steepest_slope, lhs=Sum(p[a] ** 2, (a, 1, d)) ** 2, rhs=SLOPE_2 * norm(p[b]),
+            by=LENGTHS), "the gradient itself is steepest: Cauchy-Schwarz is sharp at $v = p$"),
         Mutant("any_length", no_steeper, r"vectors of any length", drop=(unit,)),
         Mutant("half_slope", replace(no_steeper, small=-HALF * sigma),
                r"no slope below $-\sigma / 2$"),
         Mutant("euclidean_schwarz", replace(
             cauchy_schwarz, large=Sum(p[a] ** 2, (a, 1, d)) * LENGTH_2),
             r"$(p \cdot v)^2 \le |p|^2 |v|_G^2$"),
-        Mutant("form_kept", charts.stays_diagonal, "the diagonal part stays diagonal in all "
-               "coordinates", drop=(charts.monomial,)),
-        Mutant("columns_as_vectors", charts.transformed, r"$U$ becomes $J U$",
+        Mutant("form_kept", replace(
+            charts.stays_diagonal, rhs=KroneckerDelta(i, charts.j) * Sum(
+                charts.D[a] * inverse_J[a, i] ** 2, (a, 1, d)), by=(charts.jacobian, positive_D)),
+            "the diagonal part stays diagonal in all coordinates", drop=(charts.monomial,)),
+        Mutant("columns_as_vectors", replace(
+            charts.transformed, by=(*charts.transformed.by, charts.jacobian, positive_D)),
+            r"$U$ becomes $J U$",
                redefine=(replace(charts.columns, value=Sum(
                    charts.J[i, a] * charts.U[a, c], (a, 1, d))),)),
         Mutant("linear_in_rank", replace(

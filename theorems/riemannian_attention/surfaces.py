@@ -22,41 +22,41 @@ def numbers(*names: str) -> list[Symbol]:
 
 
 # A line: the metric g = f^2, its derivatives g', g'' by those of f.
-f0, f1, f2, rest, g, g1, g2, gamma, inverse_g = numbers(
-    "f", "f'", "f''", "rho_f", "g", "g'", "g''", r"\Gamma", "r_g"
+f0, f1, f2, rest, g, g1, g2, gamma, far, halfway = numbers(
+    "f", "f'", "f''", "rho_f", "g", "g'", "g''", r"\Gamma", "C_1", "C_h"
 )
-positive_f, positive_g = signed(array("f"), ">0"), signed(array("g"), ">0")
-reciprocal_g = Definition(inverse_g, Integer(1), over=g)
-connection = Definition(gamma, HALF * g1 * inverse_g)
+positive_f = signed(array("f"), ">0")
 roots = (Definition(g, f0**2), Definition(g1, 2 * f0 * f1), Definition(g2, 2 * (f1**2 + f0 * f2)))
 inverse_f = Symbol("r_f", real=True)
 reciprocal_f = Definition(inverse_f, Integer(1), over=f0)
+ARC = (eps * f0 + HALF * eps**2 * f1 + SIXTH * eps**3 * f2 + eps**4 * rest) ** 2
 LINE = eps**2 * g + HALF * eps**3 * g1 + eps**4 * (SIXTH * g2 - TWELFTH * f1**2)
+ARC_REST = SIXTH * f1 * f2 + 2 * f0 * rest + eps * (
+    Rational(1, 36) * f2**2 + f1 * rest + eps * (Rational(1, 3) * f2 * rest + eps * rest**2))
 line = Step(
-    id="line",
-    lhs=(eps * f0 + HALF * eps**2 * f1 + SIXTH * eps**3 * f2 + eps**4 * rest) ** 2,
-    rhs=LINE + eps**5 * (
-        SIXTH * f1 * f2 + 2 * f0 * rest
-        + eps * (Rational(1, 36) * f2**2 + f1 * rest + eps * (SIXTH * 2 * f2 * rest
-                 + eps * rest**2))),
-    by=roots, because=r"The square of $\int f$, with $f$ expanded to second order.",
-)  # fmt: skip
+    id="line", lhs=ARC, rhs=LINE + eps**5 * ARC_REST, by=roots,
+    because=r"The square of $\int f$, with $f$ expanded to second order.",
+)
 line_christoffel = Step(
     id="line_christoffel", lhs=f1**2, rhs=Rational(1, 4) * g1**2 * inverse_f**2,
     by=(*roots[:2], reciprocal_f, positive_f),
     because=r"$\Gamma = g' / (2 g) = f' / f$, so $g \Gamma^2 = (f')^2 = (g')^2 / (4 g)$.",
 )
-WITHOUT_TAIL = TWELFTH * g * gamma**2
-TAIL = Rational(1, 48) * g1**2 * inverse_g
+TAIL = Rational(1, 48) * g1**2 * inverse_f**2
 line_symmetrised = Step(
-    id="line_symmetrised", lhs=-TWELFTH * g2 - WITHOUT_TAIL, rhs=-TWELFTH * g2 - TAIL,
-    by=(reciprocal_g, connection, positive_g), because=r"$\Gamma = g' / (2 g)$.",
+    id="line_symmetrised",
+    lhs=ARC - HALF * eps**2 * (2 * g + eps * g1 + HALF * eps**2 * g2 + eps**3 * far),
+    rhs=-eps**4 * (TWELFTH * g2 + TAIL) + eps**5 * (ARC_REST - HALF * far),
+    by=(*roots, reciprocal_f, positive_f), because=r"The ends have $g$ and $g + \varepsilon g' + "
+    r"\frac12 \varepsilon^2 g'' + \varepsilon^3 C_1$.",
 )
 line_midpoint = Step(
-    id="line_midpoint", lhs=Rational(1, 24) * g2 - WITHOUT_TAIL,
-    rhs=Rational(1, 24) * g2 - TAIL, by=(reciprocal_g, connection, positive_g),
-    because="The same.",
-)
+    id="line_midpoint", lhs=ARC - eps**2 * (
+        g + HALF * eps * g1 + Rational(1, 8) * eps**2 * g2 + eps**3 * halfway),
+    rhs=eps**4 * (Rational(1, 24) * g2 - TAIL) + eps**5 * (ARC_REST - halfway),
+    by=(*roots, reciprocal_f, positive_f), because="The same with half the step.",
+)  # fmt: skip
+BEND_ON_LINE = TWELFTH * g * gamma**2
 example = (Definition(g, Integer(2)), Definition(g1, Integer(1)), Definition(g2, Integer(3)),
            Definition(gamma, Rational(1, 4)))  # fmt: skip
 example_christoffel = Step(
@@ -67,12 +67,16 @@ example_query = Step(
     id="example_query", lhs=HALF * g1, rhs=HALF, by=example, because="$g' = e^x + 2 x$ is 1 at 0.",
 )
 example_symmetrised = Step(
-    id="example_symmetrised", lhs=-TWELFTH * g2 - WITHOUT_TAIL, rhs=-Rational(25, 96), by=example,
+    id="example_symmetrised", lhs=-TWELFTH * g2 - BEND_ON_LINE, rhs=-Rational(25, 96), by=example,
     because=r"$-\frac{3}{12} - \frac{1}{96}$.",
 )
 example_midpoint = Step(
-    id="example_midpoint", lhs=Rational(1, 24) * g2 - WITHOUT_TAIL, rhs=Rational(11, 96),
+    id="example_midpoint", lhs=Rational(1, 24) * g2 - BEND_ON_LINE, rhs=Rational(11, 96),
     by=example, because=r"$\frac{3}{24} - \frac{1}{96}$.",
+)
+example_simpson = Step(
+    id="example_simpson", lhs=-BEND_ON_LINE, rhs=-Rational(1, 96), by=example,
+    because=r"$\frac{1}{12} g \Gamma^2 = \frac{1}{12} \cdot 2 \cdot \frac{1}{16}$.",
 )
 
 # Conformal metrics lambda delta, with gradient l at x.
@@ -142,6 +146,16 @@ point = Step(
 )
 conformal_slope = Definition(slope[a], -16 * curvature * at[a] * r**3)
 chord = Definition(s, eps**2 * LENGTH * r * R)
+delta, rest_s = numbers(r"\delta", "rho_s")
+FROM_ARC = Rational(1, 4) * delta**2 - Rational(1, 48) * curvature * delta**4 + delta**6 * rest_s
+arc = Step(
+    id="arc", lhs=4 * FROM_ARC + Rational(4, 3) * curvature * FROM_ARC**2,
+    rhs=delta**2 + delta**6 * (4 * rest_s + Rational(4, 3) * curvature * (
+        -Rational(1, 96) * curvature + HALF * delta**2 * rest_s) + Rational(4, 3) * curvature
+        * delta**2 * (Rational(1, 48) * curvature - delta**2 * rest_s) ** 2),
+    because=r"The terms in $\delta^4$ are $-\frac{1}{12} \kappa$ and $\frac43 \kappa \cdot "
+    r"\frac1{16}$.",
+)
 LATER = a1 + eps * a2 + eps**2 * a3
 curved = Step(
     id="curved", lhs=4 * s + Rational(4, 3) * curvature * s**2,
