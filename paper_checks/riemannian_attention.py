@@ -193,7 +193,9 @@ EVIDENCE = {
     "riemannian-attention/preconditioned-step": Evidence(
         ("RA9.steepest", "RA9.direction", "RA9.affine", "RA9.defect", "RA9:every_map")
     ),
-    "riemannian-attention/curvature-torsion": Evidence(("RA10",)),
+    "riemannian-attention/curvature-torsion": Evidence(
+        ("RA10.isometries", "RA10.segments", "RA10.curvature", "RA10.torsion", "RA10.coboundary")
+    ),
     "riemannian-attention/fiber-bundle": Evidence(("RA14",)),
     "riemannian-attention/predictions": Evidence(("RA14", "RA15")),
     "riemannian-attention/heterogeneity-and-collapse": Evidence(

@@ -23,6 +23,7 @@ from numerics.stress import (
     defects,
     depth,
     energy,
+    frame_transports,
     gated_mixture,
     lattice_rank,
     low_rank_metric,
@@ -86,6 +87,9 @@ def cases() -> dict[str, Case]:
             "RA6", "metrics of low rank inverted in r dimensions", low_rank_metric, 1, True
         ),
         "RA7": Case("RA7", "distances in low-rank metrics by products", pair_distances, 1, True),
+        "RA10": Case(
+            "RA10", "triangles of transports between frames", frame_transports, 1, True
+        ),
         "RA11": Case("RA11", "rank collapse of two clusters", rank_collapse, 1, True),
     }  # fmt: skip
 

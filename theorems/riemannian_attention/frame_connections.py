@@ -1,0 +1,175 @@
+"""RA10. Transports T_ij = E_i^{-1} R_ij E_j between the frames of tokens, and what they measure.
+
+root, frames   F = (I + V K V^T) D^{1/2} is a frame of D + U U^T (low_rank_frames.py)
+isometries     T_ij is an isometry, every isometry is such a T_ij, inverse pairs of one are those of
+               the other, and on a complete graph no triangle is curved iff R_ij = g_i g_j^{-1}
+               (isometric_transports.py)
+segments       transports along chart segments of a smooth connection (connection_jets.py)
+curvature      T_ij T_jk T_ki - I is half the curvature, to second order (curvature_proxy.py)
+torsion        the gap a + T_ji b - b - T_ki a is minus the torsion, to second order; without
+               torsion it is of third order, and not 0 (torsion_proxy.py)
+teleparallel   R_ij = I is flat, with torsion unless E is a Jacobian matrix (teleparallel.py)
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sympy import Integer
+
+from theorems.riemannian_attention import connection_jets as jets
+from theorems.riemannian_attention import curvature_proxy as curved
+from theorems.riemannian_attention import isometric_transports as turned
+from theorems.riemannian_attention import low_rank_frames as low
+from theorems.riemannian_attention import teleparallel as frame
+from theorems.riemannian_attention import torsion_proxy as twisted
+from theorems.riemannian_attention import turned_frames as tokens
+from theorems.riemannian_attention.turned_frames import Q, a, b, c, e, i, j, k
+from theorems.statement import Clause, Mutant, Step, Theorem
+
+on_edges = replace(tokens.triangles, value=Q[i, j] * Q[j, k] * Q[k, i])
+CYCLE = Q[i, j] * Q[j, k] * Q[k, turned.l] * Q[turned.l, i]
+
+THEOREM = Theorem(
+    id="RA10",
+    title="Transports between frames: isometries, curvature and torsion",
+    clauses=(
+        Clause("root", r"For $M = H^\top H$ both $N = I + M$ and $S = I + M + V^\top V$ are at "
+               r"least $I$: $N y = 0$ or $S y = 0$ only for $y = 0$.",
+               (*low.shift_kernel, *low.capacitance_kernel)),
+        Clause("frames", r"Let $q > 0$, $D = q^2$, $U = q V$, $G = D + U U^\top$, $M = H^\top H$, "
+               r"$M^2 = I + V^\top V$, $K = (I + M)^{-1}$ and $L = (I + M + V^\top V)^{-1}$. Then "
+               r"$F = (I + V K V^\top) q$ has $F^\top F = G$, and its inverse is $q^{-1} (I - V L "
+               r"V^\top)$.",
+               (low.root_times_K, low.known_product, low.squared_product, low.frame_metric,
+                low.gram, low.frame_right, low.N_transposed, low.S_transposed, low.frame_left)),
+        Clause("isometries", r"Let $E_i$ be invertible and $G_i = E_i^\top E_i$. If $R_{ij}^\top "
+               r"R_{ij} = I$, then $T_{ij} = E_i^{-1} R_{ij} E_j$ has $T_{ij}^\top G_i T_{ij} = "
+               r"G_j$; every $T_{ij}$ with $T_{ij}^\top G_i T_{ij} = G_j$ is of this form, with "
+               r"$R_{ij} = E_i T_{ij} E_j^{-1}$.",
+               (turned.isometry, turned.turn_orthogonal, turned.isometry_form)),
+        Clause("inverses", r"For invertible $E_i$ and $R_{ij}^\top R_{ij} = I$: $T_{ij} T_{ji} = "
+               r"I$ for all $i, j$ iff $R_{ji} = R_{ij}^\top$ for all $i, j$.",
+               (turned.turns_back, turned.transports_back, turned.turns_seen,
+                turned.gap_from_product, turned.turns_transposed)),
+        Clause("flatness", r"For invertible $E_i$: $T_{ij} T_{jk} T_{ki} = E_i^{-1} R_{ij} R_{jk} "
+               r"R_{ki} E_i$, so that one product is $I$ iff the other is.",
+               (turned.curvature_seen, turned.curvature_back)),
+        Clause("coboundary", r"Let $R_{ij}^\top R_{ij} = I$ for all pairs of nodes of a complete "
+               r"graph. If $R_{ii} = I$, $R_{ji} = R_{ij}^\top$ and $R_{ij} R_{jk} R_{ki} = I$ for "
+               r"distinct $i, j, k$, then $R_{ij} = R_{ik} R_{kj}$ for all $i, j, k$, that is "
+               r"$R_{ij} = g_i g_j^{-1}$ with $g_i = R_{i1}$ and $g_i^{-1} = R_{1i}$, and closed "
+               r"walks of four edges are flat too. Conversely $R_{ij} = g_i g_j^{-1}$ gives "
+               r"$R_{ii} = I$, $R_{ji} = R_{ij}^\top$ and $R_{ij} R_{jk} R_{ki} = I$ for all "
+               r"$i, j, k$.",
+               (turned.inverse_turns, turned.closed_up, turned.opened, turned.all_cases,
+                turned.no_case, turned.coboundary, turned.four_turns, turned.flat_back,
+                turned.unit_back, turned.transposed_back)),
+        Clause("segments", r"Along $p + s v$ let $A(s) = A_0 + s A_1 + s^2 A_2$ be $\Gamma(v, "
+               r"\cdot)$. With $C_1 = -A_0$ and $C_2 = \frac12 (A_0^2 - A_1)$ every $Y = I + s C_1 "
+               r"+ s^2 C_2 + s^3 Z_s$ has $Y' + A Y = s^2 (\dots)$, polynomial in $s$ and the "
+               r"rest. At $p = x + \varepsilon u$ and $s = \varepsilon$ it is $I - \varepsilon "
+               r"\Gamma(v) + \varepsilon^2 (\frac12 \Gamma(v)^2 - \partial_{u + v/2} \Gamma(v)) + "
+               r"\varepsilon^3 (\dots)$, with $\Gamma(v) = \Gamma(v, \cdot)$ and $\partial \Gamma$ "
+               r"at $x$.",
+               (jets.solves, jets.segment)),
+        Clause("metric_connections", r"If $G' = A^\top G + G A$, then $Y' = -A Y$ and $Z' = -A Z$ "
+               r"keep $Y^\top G Z$: transports of a metric connection are isometries.",
+               (frame.preserved,)),
+        Clause("curvature", r"For tokens $x$, $x + \varepsilon a$, $x + \varepsilon b$ of any "
+               r"smooth connection and transports as in segments, $T_{ij} T_{jk} T_{ki} = I "
+               r"+ \frac12 \varepsilon^2 R(a, b) + \varepsilon^3 S$ with $S$ polynomial in "
+               r"$\varepsilon$, the jet and the third-order rests of the transports, where $R(a, "
+               r"b) = \partial_a \Gamma(b) - \partial_b \Gamma(a) + \Gamma(a) \Gamma(b) - "
+               r"\Gamma(b) \Gamma(a)$ is $\nabla_a \nabla_b - \nabla_b \nabla_a$ for constant "
+               r"$a$, $b$.",
+               (curved.expansion, *curved.edges, curved.curvature_proxy,
+                curved.derivatives_commute)),
+        Clause("torsion", r"There the gap $\varepsilon (a + T_{ji} b - b - T_{ki} a)$ is "
+               r"$-\varepsilon^2 \tau + \varepsilon^3 t + \varepsilon^4 (Z_{ji} b - Z_{ki} a)$ "
+               r"with $\tau = \Gamma(a, b) - \Gamma(b, a)$ and $t = -\frac12 [\partial_a \Gamma(a, "
+               r"b) - \Gamma(a, \Gamma(a, b))] + \frac12 [\partial_b \Gamma(b, a) - \Gamma(b, "
+               r"\Gamma(b, a))]$; if $\tau = 0$ it is $\varepsilon^3 t + \varepsilon^4 (\dots)$.",
+               (twisted.gap_expansion, twisted.torsion_free_gap)),
+        Clause("normal_charts", r"If $\Gamma = 0$ at $x$, $\partial \Gamma$ is symmetric in its "
+               r"lower indices there (no torsion) and $\partial_h \Gamma(h, h) = 0$ for $h = a, b, "
+               r"a - b$ (lines through $x$ are geodesics), the gap is $-\frac16 \varepsilon^3 R(a, "
+               r"b)(a + b) + \varepsilon^4 (\dots)$.",
+               (twisted.normal_third, twisted.normal_gap)),
+        Clause("teleparallel", r"For invertible $E_i$ and $R_{ij} = I$: $T_{ij} T_{jk} T_{ki} = "
+               r"I$ for all $i, j, k$, and the gap of tokens $x_i, x_j, x_k$ is $E_k^{-1} (E_k - "
+               r"E_i) a - E_j^{-1} (E_j - E_i) b$, $a = x_j - x_i$, $b = x_k - x_i$.",
+               (frame.flat, frame.frame_gap)),
+        Clause("frame_fields", r"For a field of invertible $F$ these are the transports of $\Gamma "
+               r"= F^{-1} \partial F$: $(F y)' = F (y' + \Gamma(v, y))$. Then $\tau = F^{-1} "
+               r"(\partial_a F\, b - \partial_b F\, a)$ and $R(a, b) = 0$; if $F$ is the Jacobian "
+               r"matrix of a map, as for polar coordinates of the plane, $\tau = 0$.",
+               (frame.constant, frame.constant_back, frame.frame_torsion, frame.product_rule,
+                frame.no_curvature, frame.flat_chart)),
+    ),
+    mutants=(
+        Mutant("stretched_last", low.frame_metric, "the diagonal on the other side of V K V^T",
+               redefine=(replace(low.frame, value=low.q[a] * low.TURN),)),
+        Mutant("whole_root", low.frame_metric, r"$F = (I + V M^{-1} V^\top) q$, with $N = M$",
+               redefine=(replace(low.shifted, value=low.M[c, e]),)),
+        Mutant("no_root", low.frame_metric, "any symmetric M >= 0 will do", drop=(low.root,)),
+        Mutant("capacitance_of_K", low.frame_right, r"$F^{-1} = q^{-1} (I - V K V^\top)$",
+               redefine=(replace(low.woodbury, value=low.inverse_q[a] * (
+                   2 * turned.delta(a, b) - low.TURN)),)),
+        Mutant("any_stretch", low.frame_right, "q may vanish", drop=(low.positive,)),
+        Mutant("wrong_direction", replace(
+            turned.isometry, lhs=turned.total(
+                turned.T[i, j, a, b] * turned.G[j, a, c] * turned.T[i, j, c, turned.f], a, c),
+            rhs=turned.G[i, b, turned.f]), r"$T_{ij}$ is an isometry from $G_i$ to $G_j$"),
+        Mutant("any_turn", turned.isometry, "R need not be orthogonal", drop=(tokens.orthogonal,)),
+        Mutant("one_way", turned.transports_back, r"$R_{ij}^\top R_{ij} = I$ is enough for "
+               "inverse transports", drop=(tokens.opposite,)),
+        Mutant("not_transposed_back", turned.coboundary, r"flat triangles are enough without "
+               r"$R_{ji} = R_{ij}^\top$", drop=(tokens.opposite,)),
+        Mutant("turned_nodes", turned.coboundary, r"flat triangles are enough without $R_{ii} = "
+               "I$", drop=(tokens.unit,)),
+        Mutant("any_graph", replace(
+            turned.four_turns, lhs=CYCLE * turned.four_turns.lhs,
+            rhs=CYCLE * turned.four_turns.rhs),
+            "flat triangles on the edges Q of a graph make its 4-cycles flat",
+            redefine=(on_edges,), add=(tokens.graph,)),
+        Mutant("whole_curvature", replace(
+            curved.curvature_proxy, rhs=curved.delta(curved.e, curved.f)
+            + curved.eps**2 * curved.R_ab[curved.e, curved.f]
+            + curved.eps**3 * curved.rest[curved.e, curved.f]),
+            "the proxy is the curvature, not half of it"),
+        Mutant("other_sign", replace(
+            curved.curvature_proxy, rhs=curved.delta(curved.e, curved.f)
+            - curved.HALF * curved.eps**2 * curved.R_ab[curved.e, curved.f]
+            + curved.eps**3 * curved.rest[curved.e, curved.f]),
+            r"the proxy is $-\frac12 R(a, b)$"),
+        Mutant("end_of_segment", replace(jets.segment, rhs=jets.FIRST + jets.REST + jets.eps**2 * (
+            jets.quadratic(jets.of(jets.u), jets.of(jets.v)) + jets.HALF * jets.derivative(
+                jets.of(jets.v), jets.of(jets.v), jets.e, jets.f))),
+               r"$\Gamma$ at the start of the segment is enough for the second order"),
+        Mutant("gap_sign", replace(
+            twisted.gap_expansion, rhs=twisted.gap_expansion.rhs
+            + 2 * twisted.eps**2 * twisted.torsion[twisted.e]), r"the gap is $+\tau$"),
+        Mutant("gap_closes", replace(twisted.torsion_free_gap, rhs=twisted.REMAINDER),
+               "without torsion the gap is of fourth order"),
+        Mutant("any_chart", twisted.normal_gap, "the normal form holds without a normal chart",
+               drop=(twisted.straight,)),
+        Mutant("connection_at_x", twisted.normal_gap, r"$\Gamma$ may be anything at $x$",
+               drop=(twisted.vanishing,)),
+        Mutant("no_torsion", replace(frame.frame_gap, rhs=Integer(0)),
+               r"$R_{ij} = I$ has no torsion"),
+        Mutant("flat_without_torsion", Step(
+            id="frame_torsion", lhs=frame.frame_torsion.lhs, rhs=Integer(0),
+            by=(*frame.frame_torsion.by, frame.no_curvature), because="claimed"),
+            "a flat connection has no torsion"),
+        Mutant("any_derivatives", frame.no_curvature, r"$\partial_a \partial_b F$ may depend on "
+               "the order",
+               redefine=(replace(frame.second, value=frame.half[
+                   frame.k, frame.l, frame.e, frame.f]),)),
+    ),
+    sources=(
+        "Riemannian Attention and the Fiber Bundle Transformer",
+        "S. Kobayashi, K. Nomizu, Foundations of Differential Geometry, volume I, 1963",
+        "A. Singer, H.-T. Wu, Vector diffusion maps and the connection Laplacian, 2012",
+    ),
+)
