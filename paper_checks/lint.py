@@ -117,7 +117,8 @@ def _reference_fault(
 
 NOT_RUN: TheoremRecord = {
     "id": "", "title": "", "level": None, "steps": 0, "steps_checked": 0, "steps_cited": 0,
-    "cited": [], "inherited": {}, "clauses": [], "instances": 0, "rational_instances": 0, "property_examples": None,
+    "cited": [], "inherited": {}, "clauses": [], "instances": 0, "rational_instances": 0,
+    "property_examples": None,
     "nonzero_residuals": None, "max_residual_over_bound": None, "tightness": None,
     "planted_rejected": None, "rates": [], "tables": [], "mutants": 0, "mutants_refuted": 0,
     "mutant_details": [], "necessity": {}, "self_refutation_tries": 0, "stress": [],
