@@ -66,14 +66,16 @@ CLAIMS = (
 )
 
 EVIDENCE = {
-    "attention-pairings/definitions": Evidence(("AP9", "AP10")),
-    "attention-pairings/standard-attention": Evidence(("AP1", "AP2")),
+    "attention-pairings/definitions": Evidence(("AP9.world", "AP9.queries", "AP9.affine", "AP10")),
+    "attention-pairings/standard-attention": Evidence(("AP1.gibbs", "AP1.unique", "AP2.attention")),
     "attention-pairings/why-exponential": Evidence(
-        ("AP2",),
+        ("AP2.positive", "AP2.additive", "AP2.bilinear"),
         added=("separate continuity", "multiplicative in the query and in the key"),
-        without=("AP2",),
+        without=("AP2.needed", "AP2:queries_only", "AP2:zero_pairing"),
     ),
-    "attention-pairings/causal-attention": Evidence(("AP3",)),
+    "attention-pairings/causal-attention": Evidence(
+        ("AP3.prefix", "AP3.growth", "AP3.mask_limit", "AP3.renormalised")
+    ),
     "attention-pairings/linear-attention": Evidence(
         ("AP4",),
         added=("the pairing stays nonnegative, or the normaliser can vanish",),

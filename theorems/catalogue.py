@@ -37,10 +37,14 @@ CATALOGUE = {
     "RA16": "riemannian_attention.residual_streams",
     "RA17": "riemannian_attention.causal_collapse",
     "RA18": "riemannian_attention.kernel_sense",
+    "AP1": "attention_pairings.gibbs_weights",
+    "AP2": "attention_pairings.exponential_pairing",
+    "AP3": "attention_pairings.filtrations",
+    "AP9": "attention_pairings.equivariance",
 }
 PLANNED = frozenset(
     f"{family}{number}"
-    for family, numbers in (("RA", (14,)), ("AP", range(1, 11)))
+    for family, numbers in (("RA", (14,)), ("AP", (4, 5, 6, 7, 8, 10)))
     for number in numbers
 )
 CITABLE: dict[str, tuple[str, ...]] = {  # theorem -> ids of the axioms it may cite
@@ -55,6 +59,7 @@ CITABLE: dict[str, tuple[str, ...]] = {  # theorem -> ids of the axioms it may c
     "RA16": ("infinite-product",),
     "RA17": ("linear-recursion",),
     "RA18": ("Schoenberg",),
+    "AP2": ("Cauchy",),
 }
 
 

@@ -1,0 +1,1 @@
+"""AP1 to AP10: knowledge worlds and attention pairings."""
