@@ -73,11 +73,11 @@ along_segment = alpha[e, f] + s * beta[e, f] + s**2 * rho[e, f]
 slope = Definition(c_1[e, f], -alpha[e, f])
 bend = Definition(c_2[e, f], HALF * (total(alpha[e, g] * alpha[g, f], g) - beta[e, f]))
 solution = delta(e, f) + s * c_1[e, f] + s**2 * c_2[e, f] + s**3 * z[e, f]
-speed = c_1[e, f] + 2 * s * c_2[e, f] + s**2 * dz[e, f]
+speed = c_1[e, f] + 2 * s * c_2[e, f] + 3 * s**2 * z[e, f] + s**3 * dz[e, f]
 A, Y_s = array("A", d, d), array("Y_s", d, d)
 field_of = Definition(A[e, f], along_segment)
 solution_of = Definition(Y_s[e, f], solution)
-tail = dz[e, f] + rho[e, f] + total(
+tail = 3 * z[e, f] + s * dz[e, f] + rho[e, f] + total(
     beta[e, g] * c_1[g, f] + alpha[e, g] * c_2[g, f] + s * alpha[e, g] * z[g, f]
     + beta[e, g] * (s * c_2[g, f] + s**2 * z[g, f])
     + rho[e, g] * (s * c_1[g, f] + s**2 * c_2[g, f] + s**3 * z[g, f]), g,

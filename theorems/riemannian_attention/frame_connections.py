@@ -2,13 +2,13 @@
 
 root, frames   F = (I + V K V^T) D^{1/2} is a frame of D + U U^T (low_rank_frames.py)
 isometries     T_ij is an isometry, every isometry is such a T_ij, inverse pairs of one are those of
-               the other, and on a complete graph no triangle is curved iff R_ij = g_i g_j^{-1}
-               (isometric_transports.py)
+               the other; on a complete graph with R_ii = I and R_ji = R_ij^T no triangle is curved
+               iff R_ij = g_i g_j^{-1} (isometric_transports.py)
 segments       transports along chart segments of a smooth connection (connection_jets.py)
 curvature      T_ij T_jk T_ki - I is half the curvature, to second order (curvature_proxy.py)
 torsion        the gap a + T_ji b - b - T_ki a is minus the torsion, to second order; without
                torsion it is of third order, and not 0 (torsion_proxy.py)
-teleparallel   R_ij = I is flat, with torsion unless E is a Jacobian matrix (teleparallel.py)
+teleparallel   R_ij = I is flat, but may have torsion; a Jacobian matrix has none (teleparallel.py)
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ from theorems.riemannian_attention.turned_frames import Q, a, b, c, e, i, j, k
 from theorems.statement import Clause, Mutant, Step, Theorem
 
 on_edges = replace(tokens.triangles, value=Q[i, j] * Q[j, k] * Q[k, i])
+on_distinct = replace(turned.opened, by=(*turned.opened.by, tokens.triangles))
+within_root = replace(low.frame_right, by=(low.semidefinite, low.root, *low.frame_right.by))
 CYCLE = Q[i, j] * Q[j, k] * Q[k, turned.l] * Q[turned.l, i]
 
 THEOREM = Theorem(
@@ -37,10 +39,10 @@ THEOREM = Theorem(
         Clause("root", r"For $M = H^\top H$ both $N = I + M$ and $S = I + M + V^\top V$ are at "
                r"least $I$: $N y = 0$ or $S y = 0$ only for $y = 0$.",
                (*low.shift_kernel, *low.capacitance_kernel)),
-        Clause("frames", r"Let $q > 0$, $D = q^2$, $U = q V$, $G = D + U U^\top$, $M = H^\top H$, "
-               r"$M^2 = I + V^\top V$, $K = (I + M)^{-1}$ and $L = (I + M + V^\top V)^{-1}$. Then "
-               r"$F = (I + V K V^\top) q$ has $F^\top F = G$, and its inverse is $q^{-1} (I - V L "
-               r"V^\top)$.",
+        Clause("frames", r"Let $q > 0$ be diagonal, $D = q^2$, $U = q V$, $G = D + U U^\top$, $M = "
+               r"H^\top H$, $M^2 = I + V^\top V$, $K = (I + M)^{-1}$ and $L = (I + M + V^\top "
+               r"V)^{-1}$. Then $F = (I + V K V^\top) q$ has $F^\top F = G$, and its inverse "
+               r"is $q^{-1} (I - V L V^\top)$.",
                (low.root_times_K, low.known_product, low.squared_product, low.frame_metric,
                 low.gram, low.frame_right, low.N_transposed, low.S_transposed, low.frame_left)),
         Clause("isometries", r"Let $E_i$ be invertible and $G_i = E_i^\top E_i$. If $R_{ij}^\top "
@@ -53,15 +55,16 @@ THEOREM = Theorem(
                (turned.turns_back, turned.transports_back, turned.turns_seen,
                 turned.gap_from_product, turned.turns_transposed)),
         Clause("flatness", r"For invertible $E_i$: $T_{ij} T_{jk} T_{ki} = E_i^{-1} R_{ij} R_{jk} "
-               r"R_{ki} E_i$, so that one product is $I$ iff the other is.",
+               r"R_{ki} E_i$ and $R_{ij} R_{jk} R_{ki} = E_i T_{ij} T_{jk} T_{ki} E_i^{-1}$: one "
+               r"product is $I$ iff the other is.",
                (turned.curvature_seen, turned.curvature_back)),
         Clause("coboundary", r"Let $R_{ij}^\top R_{ij} = I$ for all pairs of nodes of a complete "
                r"graph. If $R_{ii} = I$, $R_{ji} = R_{ij}^\top$ and $R_{ij} R_{jk} R_{ki} = I$ for "
                r"distinct $i, j, k$, then $R_{ij} = R_{ik} R_{kj}$ for all $i, j, k$, that is "
                r"$R_{ij} = g_i g_j^{-1}$ with $g_i = R_{i1}$ and $g_i^{-1} = R_{1i}$, and closed "
-               r"walks of four edges are flat too. Conversely $R_{ij} = g_i g_j^{-1}$ gives "
-               r"$R_{ii} = I$, $R_{ji} = R_{ij}^\top$ and $R_{ij} R_{jk} R_{ki} = I$ for all "
-               r"$i, j, k$.",
+               r"walks of four edges are flat too. Conversely $R_{ij} = g_i g_j^{-1}$ with "
+               r"invertible $g_i$ gives $R_{ii} = I$, $R_{ji} = R_{ij}^\top$ and $R_{ij} R_{jk} "
+               r"R_{ki} = I$ for all $i, j, k$.",
                (turned.inverse_turns, turned.closed_up, turned.opened, turned.all_cases,
                 turned.no_case, turned.coboundary, turned.four_turns, turned.flat_back,
                 turned.unit_back, turned.transposed_back)),
@@ -74,7 +77,7 @@ THEOREM = Theorem(
                r"at $x$.",
                (jets.solves, jets.segment)),
         Clause("metric_connections", r"If $G' = A^\top G + G A$, then $Y' = -A Y$ and $Z' = -A Z$ "
-               r"keep $Y^\top G Z$: transports of a metric connection are isometries.",
+               r"have $(Y^\top G Z)' = 0$: transports of a metric connection are isometries.",
                (frame.preserved,)),
         Clause("curvature", r"For tokens $x$, $x + \varepsilon a$, $x + \varepsilon b$ of any "
                r"smooth connection and transports as in segments, $T_{ij} T_{jk} T_{ki} = I "
@@ -100,10 +103,10 @@ THEOREM = Theorem(
                r"I$ for all $i, j, k$, and the gap of tokens $x_i, x_j, x_k$ is $E_k^{-1} (E_k - "
                r"E_i) a - E_j^{-1} (E_j - E_i) b$, $a = x_j - x_i$, $b = x_k - x_i$.",
                (frame.flat, frame.frame_gap)),
-        Clause("frame_fields", r"For a field of invertible $F$ these are the transports of $\Gamma "
-               r"= F^{-1} \partial F$: $(F y)' = F (y' + \Gamma(v, y))$. Then $\tau = F^{-1} "
-               r"(\partial_a F\, b - \partial_b F\, a)$ and $R(a, b) = 0$; if $F$ is the Jacobian "
-               r"matrix of a map, as for polar coordinates of the plane, $\tau = 0$.",
+        Clause("frame_fields", r"For a smooth field of invertible $F$ these are the transports of "
+               r"$\Gamma = F^{-1} \partial F$: $(F y)' = F (y' + \Gamma(v, y))$. Then $\tau = "
+               r"F^{-1} (\partial_a F\, b - \partial_b F\, a)$ and $R(a, b) = 0$; if $F$ is the "
+               r"Jacobian matrix of a map, as for polar coordinates of the plane, $\tau = 0$.",
                (frame.constant, frame.constant_back, frame.frame_torsion, frame.product_rule,
                 frame.no_curvature, frame.flat_chart)),
     ),
@@ -113,10 +116,10 @@ THEOREM = Theorem(
         Mutant("whole_root", low.frame_metric, r"$F = (I + V M^{-1} V^\top) q$, with $N = M$",
                redefine=(replace(low.shifted, value=low.M[c, e]),)),
         Mutant("no_root", low.frame_metric, "any symmetric M >= 0 will do", drop=(low.root,)),
-        Mutant("capacitance_of_K", low.frame_right, r"$F^{-1} = q^{-1} (I - V K V^\top)$",
+        Mutant("capacitance_of_K", within_root, r"$F^{-1} = q^{-1} (I - V K V^\top)$",
                redefine=(replace(low.woodbury, value=low.inverse_q[a] * (
                    2 * turned.delta(a, b) - low.TURN)),)),
-        Mutant("any_stretch", low.frame_right, "q may vanish", drop=(low.positive,)),
+        Mutant("any_stretch", within_root, "q may vanish", drop=(low.positive,)),
         Mutant("wrong_direction", replace(
             turned.isometry, lhs=turned.total(
                 turned.T[i, j, a, b] * turned.G[j, a, c] * turned.T[i, j, c, turned.f], a, c),
@@ -124,7 +127,7 @@ THEOREM = Theorem(
         Mutant("any_turn", turned.isometry, "R need not be orthogonal", drop=(tokens.orthogonal,)),
         Mutant("one_way", turned.transports_back, r"$R_{ij}^\top R_{ij} = I$ is enough for "
                "inverse transports", drop=(tokens.opposite,)),
-        Mutant("not_transposed_back", turned.coboundary, r"flat triangles are enough without "
+        Mutant("not_transposed_back", on_distinct, r"flat triangles are enough without "
                r"$R_{ji} = R_{ij}^\top$", drop=(tokens.opposite,)),
         Mutant("turned_nodes", turned.coboundary, r"flat triangles are enough without $R_{ii} = "
                "I$", drop=(tokens.unit,)),
@@ -152,6 +155,8 @@ THEOREM = Theorem(
             + 2 * twisted.eps**2 * twisted.torsion[twisted.e]), r"the gap is $+\tau$"),
         Mutant("gap_closes", replace(twisted.torsion_free_gap, rhs=twisted.REMAINDER),
                "without torsion the gap is of fourth order"),
+        Mutant("normal_gap_closes", replace(twisted.normal_gap, rhs=twisted.REMAINDER),
+               "in a normal chart the gap is of fourth order"),
         Mutant("any_chart", twisted.normal_gap, "the normal form holds without a normal chart",
                drop=(twisted.straight,)),
         Mutant("connection_at_x", twisted.normal_gap, r"$\Gamma$ may be anything at $x$",

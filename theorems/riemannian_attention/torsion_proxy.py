@@ -8,7 +8,7 @@ from flint import fmpq
 from sympy import Expr, Integer
 
 from theorems.connection_walks.frames import assumed, fixed
-from theorems.exact import Draw
+from theorems.exact import Draw, SmallIntegers
 from theorems.riemannian_attention.connection_jets import (
     D_Gamma, HALF, SIXTH, THIRD, Gamma, Vector, a, applied, b, d, delta, derivative, e, eps, f,
     first, g, h, l, linear, of, origin, quadratic, side, total,
@@ -61,12 +61,22 @@ gap_expansion = Step(
 )
 
 
+def _parallel(draw: Draw) -> bool:
+    """Whether a search makes tau = 0 by parallel a and b, whatever Gamma is."""
+    searching = type(draw.source) is SmallIntegers
+    return searching and assumed(draw, TORSION_FREE) and draw.source.rng.randrange(2) == 0
+
+
 def _jets(draw: Draw) -> None:
     """Gamma and its derivative at x, with regard to what is assumed of them."""
     places = range(1, draw.size(d) + 1)
     if assumed(draw, NORMAL) and not fixed(draw, Gamma):
         for cell in draw.cells(Gamma):
             draw.put(Gamma, cell, fmpq(0))
+    elif _parallel(draw):
+        scale = draw.source.fresh(None)
+        for cell in draw.cells(a):
+            draw.put(b, cell, scale * draw.get(a.name, cell))
     elif assumed(draw, TORSION_FREE) and not fixed(draw, Gamma):
         for row, one, other in product(places, repeat=3):
             if one <= other:

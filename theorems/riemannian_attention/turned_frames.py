@@ -67,15 +67,16 @@ def _frames(draw: Draw) -> None:
 
 def _choose(draw: Draw) -> None:
     """All turns of an instance, unless they are chosen."""
+    _sizes(draw)
     if fixed(draw, R):
         return
-    _sizes(draw)
     if assumed(draw, GAUGED):
         pairs = _pairs(draw)
         turns = _coboundary(pairs)
+        common, undone = _common(draw)
         for node, (own, inverse) in pairs.items():
-            put_rows(draw, g, (node,), own)
-            put_rows(draw, inverse_g, (node,), inverse)
+            put_rows(draw, g, (node,), times(own, common))
+            put_rows(draw, inverse_g, (node,), times(undone, inverse))
     elif assumed(draw, FLAT) and not (W.name in draw.definitions and _loose(draw)):
         turns = _coboundary(_pairs(draw))
     else:
@@ -112,6 +113,14 @@ def _pairs(draw: Draw) -> dict[int, tuple[Rows, Rows]]:
     return {node: (rows, _inverse(draw, rows)) for node, rows in own.items()}
 
 
+def _common(draw: Draw) -> tuple[Rows, Rows]:
+    """What a gauge of orthogonal turns leaves open, with its inverse; of symbols none."""
+    width = draw.size(d)
+    searching = type(draw.source) is SmallIntegers
+    rows = frame(draw, width) if searching and assumed(draw, ORTHOGONAL) else identity(width)
+    return rows, inverse_of(draw, rows)
+
+
 def _loose(draw: Draw) -> bool:
     """Whether no triangle asks for anything, or turns need not be transposed back."""
     none = not any(draw.get(W.name, cell) for cell in draw.cells(W))
@@ -141,6 +150,7 @@ def _unrelated(draw: Draw) -> dict[tuple[int, int], Rows]:
 
 
 def _isometries(draw: Draw) -> None:
+    _sizes(draw)
     if not fixed(draw, E):
         _frames(draw)
     turns = {(r, s): turn(draw, draw.size(d)) for r, s in draw.cells(T, 2)}
