@@ -104,7 +104,9 @@ def refuse(name: str, array: Array, bad: Array, must: str) -> None:
         flat = xp.astype(xp.reshape(bad, (-1,)), xp.uint8)
         index = np.unravel_index(int(xp.argmax(flat)), tuple(bad.shape))
         place = tuple(int(i) for i in index)
-        raise ValueError(f"{name} must be {must}, got {float(array[place])} at {place}")
+        entry = array[place]
+        entry = entry.detach() if hasattr(entry, "detach") else entry
+        raise ValueError(f"{name} must be {must}, got {float(entry)} at {place}")
 
 
 def finite(**arrays: Array | None) -> None:

@@ -66,7 +66,9 @@ CLAIMS = (
 )
 
 EVIDENCE = {
-    "attention-pairings/definitions": Evidence(("AP9.world", "AP9.queries", "AP9.affine", "AP10")),
+    "attention-pairings/definitions": Evidence(
+        ("AP9.world", "AP9.queries", "AP9.affine", "AP10.least", "AP10.stability")
+    ),
     "attention-pairings/standard-attention": Evidence(("AP1.gibbs", "AP1.unique", "AP2.attention")),
     "attention-pairings/why-exponential": Evidence(
         ("AP2.positive", "AP2.additive", "AP2.bilinear"),
@@ -77,15 +79,17 @@ EVIDENCE = {
         ("AP3.prefix", "AP3.growth", "AP3.mask_limit", "AP3.renormalised")
     ),
     "attention-pairings/linear-attention": Evidence(
-        ("AP4",),
+        ("AP4.reassociation", "AP4.moments", "AP4.counts"),
         added=("the pairing stays nonnegative, or the normaliser can vanish",),
-        without=("AP4",),
+        without=("AP4.positivity", "AP4:signed_features"),
     ),
-    "attention-pairings/tensor-attention": Evidence(("AP6",)),
+    "attention-pairings/tensor-attention": Evidence(
+        ("AP6.product_world", "AP6.constant", "AP6.finite_rank", "AP6.prefix")
+    ),
     "attention-pairings/recurrent-networks": Evidence(
-        ("AP5",),
+        ("AP5.handover", "AP5.decays", "AP5.delta_rule", "AP5.blocks", "AP5.realisation"),
         added=("the recurrence is linear in its state", "the pairing has finite rank"),
-        without=("AP5",),
+        without=("AP5.softmax", "AP5.distinct_keys"),
     ),
     "attention-pairings/new-spaces": Evidence(
         ("AP8",),

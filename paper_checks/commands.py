@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.console import Console
 
-from paper_checks import appendix, formulas, latex, page, terminal
+from paper_checks import appendix, expressions, latex, page, terminal
 from paper_checks.exposition import Exposition, exposition
 from paper_checks.lint import NOT_RUN, read_papers
 from paper_checks.papers import PAPERS, family_of, paper_bibtex, paper_of, theorem_bibtex
@@ -158,13 +158,13 @@ def _print_theorem(shown: Exposition) -> None:
     for clause in shown.clauses:
         print(f"\n{shown.id}.{clause.name}: {latex.plain(clause.statement)}")
         for formula in clause.definitions:
-            print(f"    where {formulas.one_line(formula)}")
+            print(f"    where {expressions.one_line(formula)}")
         for text in clause.assumptions:
             print(f"    assuming {latex.plain(text)}")
         for link in clause.links:
             print(f"  {link.id} ({link.kind}): {latex.plain(link.because)}")
             for formula in link.formulas:
-                print(f"    {formulas.one_line(formula)}")
+                print(f"    {expressions.one_line(formula)}")
             if link.statement:
                 print(f"    {latex.plain(link.statement)} ({link.source})")
     print("\nfalse twins: " + ", ".join(mutant.id for mutant in shown.mutants))

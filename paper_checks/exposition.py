@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from paper_checks import formulas
+from paper_checks import expressions, formulas
 from paper_checks.report import ClauseRecord, MutantRecord, Report, TheoremRecord, Unusable
 from theorems import catalogue
 from theorems.statement import Assumption, Cited, Clause, Definition, Mutant, Rule, Theorem
@@ -112,7 +112,7 @@ def used(item: Any) -> str:
     if isinstance(item, Assumption):
         return item.text
     if isinstance(item, Definition):
-        return f"${formulas.latex(getattr(item.entry, 'base', item.entry))}$"
+        return f"${expressions.latex(getattr(item.entry, 'base', item.entry))}$"
     name = item.id.replace("_", r"\_")
     return rf"\texttt{{{name}}}"
 

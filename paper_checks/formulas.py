@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import singledispatch
 from typing import Any
 
-from sympy import Add, Expr, Indexed, IndexedBase, Pow, Sum, Symbol
-from sympy.printing.latex import LatexPrinter
+from sympy import Add, Expr, Symbol
 
 from paper_checks.block_matrices import LINE, determinant_formulas
+from paper_checks.expressions import broken_rows, equation, latex, relation, subscript, width
 from theorems.determinants import Determinant
 from theorems.rules import Induction, Logarithm, Vanishing
 from theorems.statement import Bound, Cited, Definition, Iff, Matrix, RankBound, Rule, Step, Witness
@@ -18,121 +17,22 @@ from theorems.wellformed import axes
 
 WITNESS = 120  # the same for matrices, whose columns stand under one another
 CDOT, BREAK = r" \cdot ", r" \\ "
-HEADS = "H"  # an axis of this size counts heads; its index stands on top
-
-
-class _Printer(LatexPrinter):
-    def _print_Symbol(self, expr: Symbol, style: str = "plain") -> str:
-        bare = expr.name.rstrip("'")  # SymPy knows pi as Greek, and pi' not
-        return super()._print_Symbol(Symbol(bare), style) + "'" * (len(expr.name) - len(bare))
-
-    def _print_Indexed(self, expr: Indexed) -> str:
-        name = self._print(Symbol(str(expr.base.label)))
-        indices = [self._print(index) for index in expr.indices]
-        shape = expr.base.shape
-        top = f"^{{{indices.pop(0)}}}" if len(indices) > 1 and shape and str(shape[0]) == HEADS \
-            else ""  # fmt: skip
-        if top and "^" in name:  # no symbol has two superscripts
-            name = f"({name})"
-        if len(indices) > 2:  # an array of matrices: T[i, j, a, b] is the entry (a, b) of T_ij
-            outer, indices = indices[:-2], indices[-2:]
-            name = f"({name})" if "_" in name else name
-            return f"[{name}_{_row(outer)}{top}]_{_row(indices)}"
-        if "_" in name or "^" in name or width(name.rstrip("'")) > 1:
-            return f"[{name}{top}]_{_row(indices)}"
-        return f"{name}{top}_{_row(indices)}"
-
-    def _print_IndexedBase(self, expr: IndexedBase) -> str:
-        return self._print(Symbol(str(expr.label)))
-
-    def _print_Sum(self, expr: Sum) -> str:
-        signs = [
-            rf"\sum_{{{self._print(index)}={self._print(low)}}}^{{{self._print(high)}}}"
-            for index, low, high in reversed(expr.limits)
-        ]
-        body = self._print(expr.function)
-        if isinstance(expr.function, Add):
-            body = rf"\left({body}\right)"
-        return " ".join([*signs, body])
-
-    def _print_Pow(self, expr: Pow) -> str:
-        if isinstance(expr.base, Indexed) and expr.exp.is_positive:
-            return f"({self._print(expr.base)})^{{{self._print(expr.exp)}}}"
-        return super()._print_Pow(expr)
-
-
-def _row(indices: Sequence[str]) -> str:
-    separator = "" if all(len(index.lstrip("\\")) == 1 for index in indices) else ","
-    return f"{{{separator.join(indices)}}}"
-
-
-_PRINTER = _Printer()
-
-
-def latex(expr: Expr) -> str:
-    """One expression."""
-    return _PRINTER.doprint(expr)
-
-
-def width(formula: str) -> int:
-    """About how many characters a formula is wide on paper, limits of sums counted once."""
-    bare = re.sub(r"\\sum_\{[^{}]*\}\^\{[^{}]*\}", "SSS", formula)
-    bare = re.sub(r"\\(left|right|text|operatorname|mathrm)\b|\\[,;!]", "", bare)
-    return len(re.sub(r"[{}^_\s]", "", re.sub(r"\\[a-zA-Z]+", "x", bare)))
-
-
-def one_line(formula: str) -> str:
-    """A display formula for a terminal, without its line breaks and spaces of its own."""
-    if r"\begin{aligned}" in formula:  # the rows of a matrix keep their marks
-        formula = re.sub(r"\\(begin|end)\{aligned\}|\\\\|&", " ", formula)
-    return " ".join(re.sub(r"\\(quad\b|[,;!])", " ", formula).split())
-
-
-def relation(left: Expr, sign: str, right: Expr) -> str:
-    """left sign right, broken at the sign and at sums of terms where a line would be too long."""
-    one_line = f"{latex(left)} {sign} {latex(right)}"
-    if width(one_line) <= LINE:
-        return one_line
-    rows = [f"& {row}" for row in _rows(left)]
-    rows += [f"&{sign} {row}" if i == 0 else rf"&\quad {row}" for i, row in enumerate(_rows(right))]
-    return r"\begin{aligned} " + r" \\ ".join(rows) + r" \end{aligned}"
-
-
-def _rows(expr: Expr) -> list[str]:
-    """An expression in as few lines as its top-level terms allow."""
-    whole = latex(expr)
-    if width(whole) <= LINE or not isinstance(expr, Add):
-        return [whole]
-    rows: list[str] = []
-    for term in expr.as_ordered_terms():
-        text = latex(term)
-        signed = text if text.startswith("-") or not rows else f"+ {text}"
-        if rows and width(rows[-1]) + width(signed) <= LINE:
-            rows[-1] += f" {signed}"
-        else:
-            rows.append(signed)
-    return rows
 
 
 def _side_rows(sides: tuple[Expr, Expr], opening: str) -> list[str]:
     """An equation after an opening sign, in as few lines as its terms allow."""
     if width(whole := equation(sides)) <= LINE:
         return [f"{opening} {whole}"]
-    left, right = _rows(sides[0]), _rows(sides[1])
+    left, right = broken_rows(sides[0]), broken_rows(sides[1])
     right[0] = f"= {right[0]}"
     rows = [f"{left[-1]} {right[0]}", *right[1:]] if len(left) == 1 else [*left, *right]
     return [f"{opening} {rows[0]}", *(rf"&\quad {row}" for row in rows[1:])]
 
 
-def equation(sides: tuple[Expr, Expr]) -> str:
-    """left = right, on one line."""
-    return f"{latex(sides[0])} = {latex(sides[1])}"
-
-
 def _matrix(matrix: Matrix) -> str:
     """The matrix of an entry, the indices of its rows and columns below and its shape on top."""
     entry, *sides = matrix
-    below = _row([latex(index) for side in sides for index, _ in axes(side)])
+    below = subscript([latex(index) for side in sides for index, _ in axes(side)])
     products = ([latex(size) for _, size in axes(side)] for side in sides)
     sizes = [s[0] if len(s) < 2 else rf"({CDOT.join(s)})" for s in products]
     shape = r" \times ".join(sizes)
@@ -225,7 +125,7 @@ def _(rule: RankBound) -> list[str]:
 
 @rule_formulas.register
 def _(rule: Witness) -> list[str]:
-    found = [_named(_PRINTER.doprint(Symbol(str(name))), value)
+    found = [_named(latex(Symbol(str(name))), value)
              for name, value in rule.values.items()]  # fmt: skip
     found += [equation(sides) for sides in rule.holds]
     return found + [rf"{latex(left)} \ne {latex(right)}" for left, right in rule.fails]
@@ -248,7 +148,7 @@ def _named(name: str, value: Any) -> str:
 def _value(value: Any) -> str:
     """A number, or nested sequences as matrices (deeper ones as a list of matrices)."""
     if not isinstance(value, Sequence) or isinstance(value, str):
-        return _PRINTER.doprint(value)
+        return latex(value)
     if not value or not _nested(value):
         return "(" + ", ".join(_value(v) for v in value) + ")"
     value = [_numbers(row) for row in value]

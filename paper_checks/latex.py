@@ -45,7 +45,7 @@ _SPECIALS = {
 
 _WORDS = {"le": "<= ", "ge": ">= ", "ne": "!= ", "top": "T ", "otimes": "(x) ", "quad": " ",
           "mapsto": "-> ", "to": "-> ", "iff": "iff ", "cdot": "* ", "lVert": "|", "rVert": "|",
-          "left": "", "right": "", "bigl": "", "bigr": ""}  # fmt: skip
+          "left": "", "right": "", "bigl": "", "bigr": "", "Bigl": "", "Bigr": ""}  # fmt: skip
 
 
 class Rejected(ValueError):

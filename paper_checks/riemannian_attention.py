@@ -196,8 +196,10 @@ EVIDENCE = {
     "riemannian-attention/curvature-torsion": Evidence(
         ("RA10.isometries", "RA10.segments", "RA10.curvature", "RA10.torsion", "RA10.coboundary")
     ),
-    "riemannian-attention/fiber-bundle": Evidence(("RA14",)),
-    "riemannian-attention/predictions": Evidence(("RA14", "RA15")),
+    "riemannian-attention/fiber-bundle": Evidence(
+        ("RA14.reduction", "RA14.flat", "RA14.causal", "RA14.signed_permutations")
+    ),
+    "riemannian-attention/predictions": Evidence(("RA14.reversible", "RA15")),
     "riemannian-attention/heterogeneity-and-collapse": Evidence(
         (
             "RA11.geodesic",

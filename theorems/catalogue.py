@@ -33,6 +33,7 @@ CATALOGUE = {
     "RA11": "riemannian_attention.rank_collapse",
     "RA12": "riemannian_attention.collapse_threshold",
     "RA13": "riemannian_attention.composite_norm",
+    "RA14": "riemannian_attention.fiber_bundle_block",
     "RA15": "riemannian_attention.geodesic_reversibility",
     "RA16": "riemannian_attention.residual_streams",
     "RA17": "riemannian_attention.causal_collapse",
@@ -40,13 +41,14 @@ CATALOGUE = {
     "AP1": "attention_pairings.gibbs_weights",
     "AP2": "attention_pairings.exponential_pairing",
     "AP3": "attention_pairings.filtrations",
+    "AP4": "attention_pairings.linear_attention",
+    "AP5": "attention_pairings.recurrences",
+    "AP6": "attention_pairings.tensor_attention",
+    "AP7": "attention_pairings.feature_maps",
     "AP9": "attention_pairings.equivariance",
+    "AP10": "attention_pairings.variational_readout",
 }
-PLANNED = frozenset(
-    f"{family}{number}"
-    for family, numbers in (("RA", (14,)), ("AP", (4, 5, 6, 7, 8, 10)))
-    for number in numbers
-)
+PLANNED = frozenset({"AP8"})
 CITABLE: dict[str, tuple[str, ...]] = {  # theorem -> ids of the axioms it may cite
     "CW9": ("Perron-Frobenius",),
     "CW14": ("Singer-Wu",),
@@ -60,6 +62,7 @@ CITABLE: dict[str, tuple[str, ...]] = {  # theorem -> ids of the axioms it may c
     "RA17": ("linear-recursion",),
     "RA18": ("Schoenberg",),
     "AP2": ("Cauchy",),
+    "AP5": ("total-positivity",),
 }
 
 

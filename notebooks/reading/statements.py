@@ -7,7 +7,7 @@ from typing import Any
 
 from IPython.display import Markdown, display
 
-from paper_checks import attention_geometry, formulas, latex
+from paper_checks import attention_geometry, expressions, formulas, latex
 from paper_checks.claims import claim_record, owner
 from paper_checks.exposition import exposition, given
 from paper_checks.report import TheoremRecord
@@ -63,7 +63,7 @@ def used(item: Any) -> str:
     if isinstance(item, Assumption):
         return prose(item.text)
     if isinstance(item, Definition):
-        return f"${formulas.latex(getattr(item.entry, 'base', item.entry))}$"
+        return f"${expressions.latex(getattr(item.entry, 'base', item.entry))}$"
     return f"*{item.id}*"
 
 

@@ -29,6 +29,7 @@ from numerics.stress import (
     low_rank_metric,
     pair_distances,
     rank_collapse,
+    recurrences,
     rigid_mixture,
     score_factors,
 )
@@ -39,7 +40,10 @@ OK, FAILED, NOT_RUN = "ok", "failed", "not run"
 EXACT = "exact"
 """What stands for the dtype of a cell in integers."""
 
-CODE = ("blockwise", "exact_rank", "metrics", "principal_lattice", "roundoff", "rows", "units")
+CODE = (
+    "blockwise", "exact_rank", "metrics", "principal_lattice", "recurrences", "roundoff", "rows",
+    "units",
+)  # fmt: skip
 """Modules beside the stress cases that a record depends on."""
 
 
@@ -91,6 +95,7 @@ def cases() -> dict[str, Case]:
             "RA10", "triangles of transports between frames", frame_transports, 1, True
         ),
         "RA11": Case("RA11", "rank collapse of two clusters", rank_collapse, 1, True),
+        "AP5": Case("AP5", "chunked = recurrent linear attention", recurrences, 1, True),
     }  # fmt: skip
 
 

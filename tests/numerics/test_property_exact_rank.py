@@ -44,7 +44,7 @@ def another_sign(monkeypatch: pytest.MonkeyPatch) -> None:
 def one_direction(monkeypatch: pytest.MonkeyPatch) -> None:
     sound = PrincipalLattice.directions
     monkeypatch.setattr(PrincipalLattice, "directions", lambda lattice: np.where(
-        sound(lattice).any(axis=1, keepdims=True), 1, 0))  # fmt: skip
+        sound(lattice).any(axis=1, keepdims=True), np.ones_like(sound(lattice)), 0))  # fmt: skip
 
 
 def another_metric_in_float(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,11 +1,15 @@
 """The LaTeX of SymPy sides, and the one subset of LaTeX with its two renderings."""
 
+from collections.abc import Callable
+
 import pytest
 from sympy import Expr, Integer, KroneckerDelta, Rational, Sum
 
 from paper_checks import latex
-from paper_checks.formulas import LINE, definition, one_line, relation, rule_formulas, width
-from paper_checks.formulas import latex as printed
+from paper_checks.block_matrices import LINE
+from paper_checks.expressions import latex as printed
+from paper_checks.expressions import one_line, relation, width
+from paper_checks.formulas import definition, rule_formulas
 from theorems.determinants import Blocks, Determinant
 from theorems.rules import Induction, Logarithm, Vanishing
 from theorems.statement import (
@@ -71,6 +75,25 @@ def test_long_relations_are_broken_into_lines_that_fit() -> None:
     assert all(width(row) <= LINE + 2 for row in rows)  # two for the sign in front
     assert latex.mathml(broken, True).count("<mtr>") == len(rows)
     assert "aligned" not in one_line(broken)
+
+
+@pytest.mark.parametrize("outside", [
+    lambda inner: rho[i] * inner, lambda inner: -inner * w[h] / 2,
+    lambda inner: Sum(P[i, j] * inner, (j, 1, m)), lambda inner: Sum(inner, (j, 1, m)) * rho[k],
+    lambda inner: (1 + rho[k]) * inner + rho[i] * inner,
+], ids=("factor", "quotient", "sum", "factor of a sum", "two terms"))  # fmt: skip
+def test_a_term_too_long_for_a_line_is_broken_inside_its_bracket(
+    outside: Callable[[Expr], Expr],
+) -> None:
+    inner = sum((P[i, j] * w[h] ** power * rho[j] for power in range(3, 12)), start=rho[j])
+    broken = relation(w[k], "=", outside(inner))
+    rows = broken.removeprefix(r"\begin{aligned}").removesuffix(r"\end{aligned}").split(r"\\")
+    assert len(rows) > 2
+    assert all(width(row) <= LINE + 12 for row in rows)  # twelve for what stands before a bracket
+    assert broken.count(r"\Bigl(") == broken.count(r"\Bigr)") >= 1
+    for power in range(3, 12):  # nothing is lost on the way
+        assert broken.count(f"^{{{power}}}") == outside(inner).count(w[h] ** power)
+    assert latex.mathml(broken, True).count("<mtr>") == len(rows)
 
 
 def test_on_one_line_a_matrix_keeps_its_rows_and_no_space_is_a_macro() -> None:

@@ -94,8 +94,9 @@ THEOREM = Theorem(
                r"= 1$ (query-side, symmetrised), with $\lVert F_i \rVert \le \gamma$, so $g = "
                r"\gamma^2$, and $|x_i - x_j| \le D$ have row spread at most $\frac12 g D^2$. If "
                r"$b_l \ge b_*$ for $n$ indices, $\sum b_l \ge n b_*$. $\zeta l = e^B$ iff $\log "
-               r"\zeta = B - \log l$. So if a stack without a mask, $\lVert W_l \rVert \le 1$, has "
-               r"$\mathrm{osc} \not\to 0$ and $g_l$ is nondecreasing, $b_l = \exp(-\frac12 g_l \, "
+               r"\zeta = B - \log l$. So if $\mathrm{osc}$ does not tend "
+               r"to 0 in a stack without a mask, $\lVert W_l \rVert \le 1$, and $g_l$ is "
+               r"nondecreasing, $b_l = \exp(-\frac12 g_l \, "
                r"\mathrm{osc}_0^2)$ has a finite sum, so $l b_l \to 0$ as at most twice the sum "
                r"over $[l / 2, l]$, that is $g_l - (2 / \mathrm{osc}_0^2) \log l \to \infty$. This "
                r"is not enough: for $B_l = \log l + \log \log l$ the sum of $e^{-B_l}$ over $2^k "
@@ -113,8 +114,8 @@ THEOREM = Theorem(
                 of_depth.next_geometric, of_depth.geometric)),
         Clause("relative", r"If the columns of $A$ sum to 1, $\sum_i x'_i = \sum_j x_j$ for $W = "
                r"I$. Two tokens $v, -v \ne 0$ with scores 0 and $-B$, $B > 0$, become $\pm (1 - 2 "
-               r"/ (E + 1)) v$: their mean stays 0, so the relative residual $|X - \mathbf{1} \bar "
-               r"x| / |X|$ stays at 1 while $\mathrm{osc}$ may tend to 0.",
+               r"/ (E + 1)) v$: their mean stays 0, so the relative residual $|X - \mathbf{1} "
+               r"m| / |X|$, $m$ the mean, stays at 1 while $\mathrm{osc}$ may tend to 0.",
                (scores.mean_kept, scores.opposite)),
     ),
     mutants=(

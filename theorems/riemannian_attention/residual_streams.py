@@ -254,7 +254,7 @@ THEOREM = Theorem(
                (product,)),
         Clause("relative", r"The relative residual may fall nevertheless: $x' = x + \sum_j A_{ij} "
                r"x_j$ with all $A_{ij} = \frac12$ takes tokens 0, 2 to 1, 3, and $|X - \mathbf{1} "
-               r"\bar x|^2 / |X|^2$ from $\frac12$ to $\frac15$.", (growing,)),
+               r"m|^2 / |X|^2$, $m$ the mean, from $\frac12$ to $\frac15$.", (growing,)),
     ),
     mutants=(
         Mutant("no_norm", overlap, r"at most $\beta t_{ik} D$, whatever $W$", add=(walks,),
