@@ -60,14 +60,17 @@ def _faults(node: ast.AST, name: str) -> Iterator[str]:
 
 
 def _call_faults(node: ast.Call) -> Iterator[str]:
-    given = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
+    given = {keyword.arg: keyword.value for keyword in node.keywords}
     if "check" in given:
         yield "check= types what a run must find out"
-    if "lhs" in given and given["lhs"] == given.get("rhs"):
-        yield f"both sides are {given['lhs']}"
-    typed = any(isinstance(part, ast.Dict) for part in ast.walk(node))
-    if _called(node) == "Mutant" and (typed or given.keys() & TYPED):
-        yield "the counterexample of a Mutant is found, never typed"
+    if given.keys() >= {"lhs", "rhs"}:
+        left, right = (ast.unparse(given[side]) for side in ("lhs", "rhs"))
+        if left == right:
+            yield f"both sides are {left}"
+    if _called(node) == "Mutant":
+        typed = any(isinstance(part, ast.Dict) for part in ast.walk(node))
+        if typed or given.keys() & TYPED:
+            yield "the counterexample of a Mutant is found, never typed"
 
 
 def forbidden(source: str, name: str) -> list[str]:
