@@ -119,7 +119,12 @@ def _(rule: RankBound) -> list[str]:
     found = [rf"{rank} {_matrix(rule.small)} \le {rank} {_matrix(rule.large)}"]
     factors = [_matrix(m) for m in (rule.before, rule.large, rule.after) if m is not None]
     if len(factors) > 1:
-        found.append(rf"{_matrix(rule.small)} = {' '.join(factors)}")
+        rows = [rf"{_matrix(rule.small)} = {' '.join(factors)}"]
+        if width(rows[0]) > LINE + 2 * len("^n x m"):  # shapes stand on top
+            rows = [f"& {_matrix(rule.small)}", f"&= {factors[0]}"]
+            rows += [rf"&\quad {factor}" for factor in factors[1:]]
+        found.append(rows[0] if len(rows) == 1 else
+                     rf"\begin{{aligned}} {BREAK.join(rows)} \end{{aligned}}")  # fmt: skip
     return found
 
 

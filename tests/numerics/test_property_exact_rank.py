@@ -65,7 +65,9 @@ def test_a_planted_falsehood_is_rejected(
     monkeypatch.setattr(ra2, "CLAUSES", (clause,))
     result = run_property("RA2", PROPERTY, max_examples=60)
     assert not result.ok
-    assert result.failures[0].startswith(f"RA2 {clause}: residual")
+    # One direction for all may leave a singular matrix, which has no bound and is refused as well.
+    found = ("residual", "ZeroDivisionError: matrix is singular")
+    assert result.failures[0].startswith(tuple(f"RA2 {clause}: {what}" for what in found))
 
 
 def test_samples_reach_the_corner_cases() -> None:

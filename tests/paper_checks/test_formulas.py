@@ -96,6 +96,16 @@ def test_a_term_too_long_for_a_line_is_broken_inside_its_bracket(
     assert latex.mathml(broken, True).count("<mtr>") == len(rows)
 
 
+def test_a_long_product_of_matrices_has_a_line_for_each_factor() -> None:
+    wide = sum((rho[i] * w[j] ** power for power in range(2, 9)), start=rho[i])
+    bound = RankBound(id="r", because="", small=(P[i, a], (i, n), (a, d)),
+                      large=(x[j, a], (j, m), (a, d)), before=(wide, (i, n), (j, m)))  # fmt: skip
+    claim, product = rule_formulas(bound)
+    assert "aligned" not in claim
+    assert product.startswith(r"\begin{aligned} & ")
+    assert latex.mathml(product, True).count("<mtr>") == 3
+
+
 def test_on_one_line_a_matrix_keeps_its_rows_and_no_space_is_a_macro() -> None:
     matrix = r"P = \begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix}"
     assert one_line(matrix) == matrix
