@@ -91,8 +91,10 @@ def test_a_term_too_long_for_a_line_is_broken_inside_its_bracket(
     assert len(rows) > 2
     assert all(width(row) <= LINE + 12 for row in rows)  # twelve for what stands before a bracket
     assert broken.count(r"\Bigl(") == broken.count(r"\Bigr)") >= 1
-    for power in range(3, 12):  # nothing is lost on the way
-        assert broken.count(f"^{{{power}}}") == outside(inner).count(w[h] ** power)
+    whole = printed(outside(inner))
+    for part in (rho[i], rho[j], rho[k], w[h], P[i, j], *(w[h] ** p for p in range(3, 12))):
+        text = printed(part)  # nothing is lost on the way, inside a bracket or before it
+        assert broken.count(text) == whole.count(text)
     assert latex.mathml(broken, True).count("<mtr>") == len(rows)
 
 
