@@ -1,15 +1,13 @@
 """One table of refused inputs over every public name: a name without rows fails."""
 
-import inspect
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from numerics import roundoff, transports, units, walks
+from numerics import roundoff, transports, walks
 from numerics.roundoff import exact
 from numerics.walks import Walk
 
@@ -149,29 +147,3 @@ def test_bad_input_is_refused_by_name(name: str, row: Row) -> None:
     call, error, message = row
     with pytest.raises(error, match=message):
         call()
-
-
-def public(module: ModuleType) -> set[str]:
-    """Functions and classes that the module defines."""
-    short = module.__name__.rpartition(".")[2]
-    return {
-        f"{short}.{name}"
-        for name, value in vars(module).items()
-        if not name.startswith("_") and (inspect.isfunction(value) or inspect.isclass(value))
-        and value.__module__ == module.__name__
-    }  # fmt: skip
-
-
-def test_every_public_name_has_rows() -> None:
-    names = public(walks) | public(transports) | public(roundoff)
-    names |= {name.replace("units.", "roundoff.") for name in public(units)}
-    assert len(names) > 15
-    assert not {name for name in names if not BAD.get(name)}
-
-
-def test_a_name_without_rows_would_be_seen() -> None:
-    module = ModuleType("numerics.planted")
-    exec("def fresh(): ...\nclass Fresh: ...\ndef _hidden(): ...", vars(module))
-    for name in ("fresh", "Fresh", "_hidden"):
-        vars(module)[name].__module__ = module.__name__
-    assert public(module) == {"planted.fresh", "planted.Fresh"}

@@ -1,9 +1,7 @@
 """Refused inputs of rank collapse: its quantities, its stacks and its rates."""
 
-import inspect
 import math
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -11,7 +9,7 @@ import pytest
 import torch
 from flint import arb
 
-from numerics import collapse, collapse_rates, score_balls, stacks
+from numerics import stacks
 from numerics.collapse import (
     attention_step,
     collapse_bound,
@@ -213,21 +211,3 @@ def test_bad_input_is_refused_by_name(name: str, row: Row) -> None:
     call, error, message = row
     with pytest.raises(error, match=message):
         call()
-
-
-def public(module: ModuleType) -> set[str]:
-    """Functions and classes that the module defines."""
-    short = module.__name__.rpartition(".")[2]
-    return {
-        f"{short}.{name}"
-        for name, value in vars(module).items()
-        if not name.startswith("_") and (inspect.isfunction(value) or inspect.isclass(value))
-        and value.__module__ == module.__name__
-    }  # fmt: skip
-
-
-def test_every_public_name_has_rows() -> None:
-    modules = (collapse, score_balls, stacks, collapse_rates)
-    assert set().union(*map(public, modules)) == BAD.keys() | PLAIN
-    assert not BAD.keys() & PLAIN
-    assert all(BAD.values())

@@ -1,13 +1,10 @@
 """Refused inputs of computed tables."""
 
-import inspect
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 import pytest
 
-from numerics import score_tables, tables
 from numerics.score_tables import rank_tables
 from numerics.tables import Table
 
@@ -53,20 +50,3 @@ def test_bad_input_is_refused_by_name(name: str, row: Row) -> None:
     call, error, message = row
     with pytest.raises(error, match=message):
         call()
-
-
-def public(module: ModuleType) -> set[str]:
-    """Functions and classes that the module defines."""
-    short = module.__name__.rpartition(".")[2]
-    return {
-        f"{short}.{name}"
-        for name, value in vars(module).items()
-        if not name.startswith("_") and (inspect.isfunction(value) or inspect.isclass(value))
-        and value.__module__ == module.__name__
-    }  # fmt: skip
-
-
-def test_every_public_name_has_rows() -> None:
-    assert public(tables) | public(score_tables) == BAD.keys() | PLAIN
-    assert not BAD.keys() & PLAIN
-    assert all(BAD.values())

@@ -1,6 +1,5 @@
 """Refused inputs of transports between frames and of charts of known transport."""
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -119,18 +118,6 @@ def test_bad_input_is_refused_by_name(
 ) -> None:
     with pytest.raises(error, match=match):
         call()
-
-
-def test_every_public_name_has_rows() -> None:
-    public = {
-        f"connections.{name}"
-        for name, value in vars(connections).items()
-        if inspect.isfunction(value)
-        and value.__module__ == connections.__name__
-        and not name.startswith("_")
-    }
-    assert public == BAD.keys()
-    assert all(BAD.values())
 
 
 def test_good_input_of_the_same_shapes_is_taken() -> None:

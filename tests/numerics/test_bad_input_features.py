@@ -1,16 +1,14 @@
 """Refused inputs of features and of tensor attention."""
 
-import inspect
 import math
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from numerics import features, tensor_attention
+from numerics import tensor_attention
 from numerics.features import (
     antithetic_features,
     estimate_variance,
@@ -148,19 +146,3 @@ def test_bad_input_is_refused_by_name(name: str, row: Row) -> None:
     call, error, message = row
     with pytest.raises(error, match=message):
         call()
-
-
-def public(module: ModuleType) -> set[str]:
-    """Functions and classes that the module defines."""
-    short = module.__name__.rpartition(".")[2]
-    return {
-        f"{short}.{name}"
-        for name, value in vars(module).items()
-        if not name.startswith("_") and (inspect.isfunction(value) or inspect.isclass(value))
-        and value.__module__ == module.__name__
-    }  # fmt: skip
-
-
-def test_every_public_name_has_rows() -> None:
-    assert public(features) | public(tensor_attention) == BAD.keys()
-    assert all(BAD.values())

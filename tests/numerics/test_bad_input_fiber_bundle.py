@@ -1,13 +1,11 @@
 """Refused inputs of the Fiber Bundle Transformer: a public name without rows fails."""
 
 import importlib
-import inspect
 import pkgutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -276,21 +274,3 @@ def test_what_is_sound_is_accepted() -> None:
     assert grammar.sentence(Random(0)).endswith(".")
     assert issubclass(NonFiniteLoss, ArithmeticError)
     assert training.training_text(SETTINGS) != training.validation_text(SETTINGS)
-
-
-def public(module: ModuleType) -> set[str]:
-    """Functions and classes that the module defines."""
-    short = module.__name__.rpartition(".")[2]
-    return {
-        f"{short}.{name}"
-        for name, value in vars(module).items()
-        if not name.startswith("_") and (inspect.isfunction(value) or inspect.isclass(value))
-        and value.__module__ == module.__name__
-    }  # fmt: skip
-
-
-def test_every_public_name_has_rows() -> None:
-    assert len(MODULES) > 10
-    assert set().union(*map(public, MODULES)) == BAD.keys() | PLAIN
-    assert not BAD.keys() & PLAIN
-    assert all(BAD.values())

@@ -1,17 +1,15 @@
 """Refused inputs of low-rank metrics and of their costs: a public name without rows fails."""
 
-import inspect
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from numerics import costs, metrics, rows
+from numerics import costs, rows
 from numerics.metrics import LowRankMetric, NoDigits, pair_distances2
 
 D3, U3, V3 = np.ones(3), np.ones((3, 2)), np.ones((4, 3))
@@ -121,20 +119,3 @@ def test_bad_input_is_refused_by_name(name: str, row: Row) -> None:
     call, error, message = row
     with pytest.raises(error, match=message):
         call()
-
-
-def public(module: ModuleType) -> set[str]:
-    """Functions and classes that the module defines."""
-    short = module.__name__.rpartition(".")[2]
-    return {
-        f"{short}.{name}"
-        for name, value in vars(module).items()
-        if not name.startswith("_") and (inspect.isfunction(value) or inspect.isclass(value))
-        and value.__module__ == module.__name__
-    }  # fmt: skip
-
-
-def test_every_public_name_has_rows() -> None:
-    assert public(metrics) | public(costs) | public(rows) == BAD.keys() | PLAIN
-    assert not BAD.keys() & PLAIN
-    assert all(BAD.values())

@@ -1,15 +1,12 @@
 """Refused inputs of pairings, worlds and readouts."""
 
-import inspect
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from numerics import pairings
 from numerics.pairings import (
     attention,
     causal_attention,
@@ -173,19 +170,3 @@ def test_bad_input_is_refused_by_name(name: str, row: Row) -> None:
     call, error, message = row
     with pytest.raises(error, match=message):
         call()
-
-
-def public(module: ModuleType) -> set[str]:
-    """Functions and classes that the module defines."""
-    short = module.__name__.rpartition(".")[2]
-    return {
-        f"{short}.{name}"
-        for name, value in vars(module).items()
-        if not name.startswith("_") and (inspect.isfunction(value) or inspect.isclass(value))
-        and value.__module__ == module.__name__
-    }  # fmt: skip
-
-
-def test_every_public_name_has_rows() -> None:
-    assert public(pairings) == BAD.keys()
-    assert all(BAD.values())

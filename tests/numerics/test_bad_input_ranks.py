@@ -1,17 +1,14 @@
 """Refused inputs of exact ranks and determinants, and of the principal lattice."""
 
-import inspect
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 from flint import fmpq, fmpz
 
-from numerics import exact_rank, principal_lattice
 from numerics.exact_rank import PRIME, SECOND_PRIME, determinant_of, large_prime, rank_of
 from numerics.principal_lattice import PrincipalLattice, direction_scores
 
@@ -110,19 +107,3 @@ def test_fractions_and_flint_numbers_are_taken_exactly() -> None:
     for larger in ([[0], [1]], [[0, 1]]):
         assert rank_of(larger).certifies(larger)
         assert not rank_of(larger).certifies(ONE)
-
-
-def public(module: ModuleType) -> set[str]:
-    """Functions and classes that the module defines."""
-    short = module.__name__.rpartition(".")[2]
-    return {
-        f"{short}.{name}"
-        for name, value in vars(module).items()
-        if not name.startswith("_") and (inspect.isfunction(value) or inspect.isclass(value))
-        and value.__module__ == module.__name__
-    }  # fmt: skip
-
-
-def test_every_public_name_has_rows() -> None:
-    assert public(exact_rank) | public(principal_lattice) == BAD.keys()
-    assert all(BAD.values())

@@ -1,10 +1,8 @@
 """Refused inputs of scores, as floats and as integers, and of the families of metrics."""
 
-import inspect
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -178,21 +176,3 @@ def test_narrow_integers_are_taken_exactly() -> None:
     for far, dtype in ((200, np.uint8), (2**40, np.int64), (2**64 - 1, np.uint64)):
         points = np.array([[0], [far]], dtype=dtype)
         assert distance_determinant(points).contains(arb(-(far**2)))
-
-
-def public(module: ModuleType) -> set[str]:
-    """Functions and classes that the module defines."""
-    short = module.__name__.rpartition(".")[2]
-    return {
-        f"{short}.{name}"
-        for name, value in vars(module).items()
-        if not name.startswith("_") and (inspect.isfunction(value) or inspect.isclass(value))
-        and value.__module__ == module.__name__
-    }  # fmt: skip
-
-
-def test_every_public_name_has_rows() -> None:
-    names = public(scores) | public(score_rank) | public(score_families)
-    assert names == BAD.keys() | PLAIN
-    assert not BAD.keys() & PLAIN
-    assert all(BAD.values())

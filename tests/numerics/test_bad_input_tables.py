@@ -81,6 +81,14 @@ def test_every_public_name_of_numerics_is_in_a_table() -> None:
     assert not uncovered(MODULES, names_of(LOADED))
 
 
+def test_no_name_has_rows_and_is_said_to_need_none() -> None:
+    both = [
+        BAD.keys() & PLAIN for BAD, PLAIN in ((t.BAD, getattr(t, "PLAIN", set())) for t in LOADED)
+    ]
+    assert not set().union(*both)
+    assert all(rows for table_ in LOADED for rows in table_.BAD.values())
+
+
 def test_tables_name_nothing_that_is_gone() -> None:
     assert not names_of(LOADED) - set().union(*(public(module) for module in MODULES))
 
