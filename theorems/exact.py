@@ -96,6 +96,8 @@ class Generators(SmallIntegers):
         for position, q in reversed(self.named.values()):
             if not isinstance(value, fmpq_mpoly) or value == 0:
                 break
+            if not value.degrees()[position]:
+                continue
             parts: dict[int, dict[tuple[int, ...], fmpq]] = {}
             for exponents, coefficient in value.to_dict().items():
                 bare = (*exponents[:position], 0, *exponents[position + 1 :])
@@ -131,9 +133,11 @@ class Draw:
 
     def size(self, dimension: Expr | str) -> int:
         name = getattr(dimension, "name", None) or str(dimension)
-        if not name.isdigit() and name not in self.sizes:
-            self.sizes[name] = self.source.size(prod(self.sizes.values()))
-        return self.sizes[name] if name in self.sizes else int(name)
+        if (size := self.sizes.get(name)) is None:
+            if name.isdigit():
+                return int(name)
+            self.sizes[name] = size = self.source.size(prod(self.sizes.values()))
+        return size
 
     def shape(self, array: IndexedBase) -> tuple[int, ...]:
         """The sizes of the array's axes in this instance."""
@@ -145,12 +149,11 @@ class Draw:
 
     def get(self, name: str, index: tuple[int, ...]) -> Value:
         """An entry: given, chosen by an assumption, defined, or fresh."""
-        if (key := (name, index)) not in self.entries:
-            if (definition := self.definitions.get(name)) is not None:
-                self.entries[key] = self._defined(definition, index)
-            else:
-                self.entries[key] = self.source.fresh(self.signs.get(name))
-        return self.entries[key]
+        if (value := self.entries.get((name, index))) is None:
+            definition, sign = self.definitions.get(name), self.signs.get(name)
+            value = self._defined(definition, index) if definition else self.source.fresh(sign)
+            self.entries[name, index] = value
+        return value
 
     def put(self, array: IndexedBase, index: tuple[int, ...], value: Value) -> None:
         """Choose an entry; Rejected if it is defined or was used before."""
@@ -181,37 +184,49 @@ class Draw:
 
 def evaluate(expr: Expr, draw: Draw, environment: Environment) -> Value:
     """The value of an expression at given index values."""
-    return _compiled(expr)(draw, environment)
+    function, free = _compiled(expr)
+    return function(draw.get, draw.size, *[environment[index] for index in free])
 
 
 @cache
-def _compiled(expr: Expr) -> Callable[[Draw, Environment], Value]:
+def _compiled(expr: Expr) -> tuple[Callable[..., Value], list[Symbol]]:
+    """The expression as a Python function of its free indices, and these.
+
+    The function's text has no names but those below: constants and labels stand in a table.
+    """
+    names: dict[Any, str] = {}
+    free = [symbol for symbol in expr.free_symbols if isinstance(symbol, Symbol)]
+    text = _text(expr, lambda kind, value: names.setdefault((kind, value), f"{kind}{len(names)}"))
+    table = {name: value for (kind, value), name in names.items() if kind == "c"}
+    found = [symbol for kind, symbol in names if kind == "i" and symbol in free]
+    arguments = ", ".join(["get", "size", *(names["i", symbol] for symbol in found)])
+    return eval(f"lambda {arguments}: {text}", {"fmpq": fmpq, "whole": _whole} | table), found
+
+
+def _text(expr: Expr, name: Callable[[str, Any], str]) -> str:
     match expr:
         case Rational(p=p, q=q):
-            value = int(p) if q == 1 else fmpq(int(p), int(q))
-            return lambda draw, env: value
+            return name("c", int(p)) if q == 1 else name("c", fmpq(int(p), int(q)))
         case Symbol(is_integer=True):
-            return lambda draw, env: draw.size(expr)
-        case Symbol(name=name):
-            return lambda draw, env: draw.get(name, ())
+            return f"size({name('c', expr.name)})"
+        case Symbol():
+            return f"get({name('c', expr.name)}, ())"
         case Indexed(base=base, indices=indices):
-            label = base.name
-            return lambda draw, env: draw.get(label, tuple([env[i] for i in indices]))
+            cell = "".join(f"{name('i', index)}, " for index in indices)
+            return f"get({name('c', base.name)}, ({cell}))"
         case KroneckerDelta(args=(a, b)):
-            return lambda draw, env: int(env[a] == env[b])
+            return f"int({name('i', a)} == {name('i', b)})"
         case Pow(base=base, exp=exponent) if not (exponent.is_Integer and exponent > 0):
-            root, times = _compiled(base), _compiled(exponent)
-            return lambda draw, env: fmpq(root(draw, env)) ** _whole(times(draw, env))
+            return f"fmpq({_text(base, name)}) ** whole({_text(exponent, name)})"
         case Pow(base=base, exp=exponent):
-            root, power = _compiled(base), int(exponent)
-            return lambda draw, env: root(draw, env) ** power
+            return f"({_text(base, name)}) ** {int(exponent)}"
         case Sum(function=function, limits=limits):
-            body = _compiled(function)
-            return lambda draw, env: _total(body, limits, draw, env)
+            loops = [f"for {name('i', index)} in range(1, size({name('c', str(top))}) + 1)"
+                     for index, _, top in limits[::-1]]  # fmt: skip
+            return f"sum({_text(function, name)} {' '.join(loops)})"
         case Add() | Mul():
-            combine = sum if isinstance(expr, Add) else prod
-            parts = [_compiled(part) for part in expr.args]
-            return lambda draw, env: combine([part(draw, env) for part in parts])
+            sign = " + " if isinstance(expr, Add) else " * "
+            return f"({sign.join(_text(part, name) for part in expr.args)})"
     raise TypeError(f"cannot evaluate {type(expr).__name__} {expr}")
 
 
@@ -219,14 +234,6 @@ def _whole(exponent: Value) -> int:
     if (exact := fmpq(exponent)).q != 1:
         raise Rejected(f"the exponent {exponent} is not whole")
     return int(exact.p)
-
-
-def _total(body: Callable, limits: Sequence, draw: Draw, env: Environment) -> Value:
-    inner, total, variables = dict(env), 0, [limit[0] for limit in limits[::-1]]
-    for choice in product(*(range(1, draw.size(limit[2]) + 1) for limit in limits[::-1])):
-        inner.update(zip(variables, choice, strict=True))
-        total = total + body(draw, inner)
-    return total
 
 
 def rank(rows: Iterable[Iterable[Any]]) -> int:

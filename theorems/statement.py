@@ -1,11 +1,11 @@
-"""What a theorem is made of: frozen records that the checker, notebooks and appendix read.
-A side of an equation is a SymPy expression of sums, products and deltas over declared arrays.
-"""
+"""What a theorem is made of, as frozen records; the side of an equation is a SymPy expression
+of sums, products and deltas over declared arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from sympy import Expr, IndexedBase, Integer, Symbol
@@ -45,7 +45,7 @@ class Definition:
     over: Expr = Integer(1)
     support: Bound | Assumption | None = None
 
-    @property
+    @cached_property
     def id(self) -> str:
         return str(getattr(self.entry, "base", self.entry))
 
