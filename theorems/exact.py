@@ -195,10 +195,9 @@ def _compiled(expr: Expr) -> tuple[Callable[..., Value], list[Symbol]]:
     The function's text has no names but those below: constants and labels stand in a table.
     """
     names: dict[Any, str] = {}
-    free = [symbol for symbol in expr.free_symbols if isinstance(symbol, Symbol)]
     text = _text(expr, lambda kind, value: names.setdefault((kind, value), f"{kind}{len(names)}"))
     table = {name: value for (kind, value), name in names.items() if kind == "c"}
-    found = [symbol for kind, symbol in names if kind == "i" and symbol in free]
+    found = [symbol for kind, symbol in names if kind == "i" and symbol in expr.free_symbols]
     arguments = ", ".join(["get", "size", *(names["i", symbol] for symbol in found)])
     return eval(f"lambda {arguments}: {text}", {"fmpq": fmpq, "whole": _whole} | table), found
 
