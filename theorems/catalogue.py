@@ -45,10 +45,11 @@ CATALOGUE = {
     "AP5": "attention_pairings.recurrences",
     "AP6": "attention_pairings.tensor_attention",
     "AP7": "attention_pairings.feature_maps",
+    "AP8": "attention_pairings.geometric_spaces",
     "AP9": "attention_pairings.equivariance",
     "AP10": "attention_pairings.variational_readout",
 }
-PLANNED = frozenset({"AP8"})
+PLANNED: frozenset[str] = frozenset()  # ids with a specification and no module yet
 CITABLE: dict[str, tuple[str, ...]] = {  # theorem -> ids of the axioms it may cite
     "CW9": ("Perron-Frobenius",),
     "CW14": ("Singer-Wu",),
@@ -63,6 +64,7 @@ CITABLE: dict[str, tuple[str, ...]] = {  # theorem -> ids of the axioms it may c
     "RA18": ("Schoenberg",),
     "AP2": ("Cauchy",),
     "AP5": ("total-positivity",),
+    "AP8": ("Cartan", "Afsari"),
 }
 
 

@@ -5,7 +5,7 @@ handed over, with decays for every feature or one for all, and resets.
 handover: the same recurrence against chunks of one to all tokens.
 delta_rule: the delta rule one token after another against chunks of it, whose triangular system
 is solved token by token.
-A sample makes one of the comparisons.
+A sample makes one of the comparisons, of the outputs and of the state that is left.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def tokens_in_turn(s: Sample) -> Rounded:
             state = state.where(np.broadcast_to(not s.reset[t], state.shape))
         state = state + exact(s.key[t][:, None]) * exact(s.value[t][None])
         rows.append(exact(s.query[t : t + 1]) @ state)
-    return _stacked(rows)
+    return _stacked([*rows, state])
 
 
 def at_once(s: Sample, rows: slice, state: Rounded) -> tuple[Rounded, Rounded]:
@@ -118,7 +118,7 @@ def in_chunks(s: Sample, size: int) -> Rounded:
     for start in range(0, len(s.value), size):
         outputs, state = at_once(s, slice(start, start + size), state)
         rows.append(outputs)
-    return _stacked(rows)
+    return _stacked([*rows, state])
 
 
 def delta_in_turn(s: Sample) -> Rounded:
@@ -129,7 +129,7 @@ def delta_in_turn(s: Sample) -> Rounded:
         wrong = exact(s.value[t : t + 1]) - k @ state
         state = state + k.transpose(1, 0) * (exact(s.beta[t].reshape(1, 1)) * wrong)
         rows.append(exact(s.query[t : t + 1]) @ state)
-    return _stacked(rows)
+    return _stacked([*rows, state])
 
 
 def delta_in_chunks(s: Sample, size: int) -> Rounded:
@@ -149,7 +149,7 @@ def delta_in_chunks(s: Sample, size: int) -> Rounded:
         scores = (q @ k.transpose(1, 0)).where(np.tri(k.shape[0], dtype=bool))
         outputs.append(q @ state + scores @ u)
         state = state + k.transpose(1, 0) @ u
-    return _stacked(outputs)
+    return _stacked([*outputs, state])
 
 
 def _stacked(rows: list[Rounded]) -> Rounded:
@@ -159,6 +159,11 @@ def _stacked(rows: list[Rounded]) -> Rounded:
     return Rounded(magnitude, error, rows[0].units)
 
 
+def _all(read: recurrences.Read) -> np.ndarray:
+    """The outputs, and the state below them."""
+    return np.concatenate([read.outputs, read.state])
+
+
 def residual(s: Sample) -> Residual:
     """The comparison that the sample asks for, both sides replayed for the bound."""
     k, tokens = max(*s.value.shape, s.key.shape[1]), (s.query, s.key, s.value)
@@ -166,7 +171,7 @@ def residual(s: Sample) -> Residual:
         left: Any = recurrences.delta_recurrent(*tokens, s.beta, s.state)
         right: Any = recurrences.delta_chunked(*tokens, s.beta, s.chunk, s.state)
         bound = delta_in_turn(s).error + delta_in_chunks(s, s.chunk).error
-        return Residual(s.clause, left.outputs, right.outputs, bound, k)
+        return Residual(s.clause, _all(left), _all(right), bound, k)
     rest = (s.log_decay, s.reset, s.state)
     left = recurrences.recurrent(*tokens, *rest)
     if s.clause == "decays":
@@ -174,4 +179,4 @@ def residual(s: Sample) -> Residual:
     else:
         right, chunk = recurrences.chunked(*tokens, s.chunk, *rest), s.chunk
     bound = tokens_in_turn(s).error + in_chunks(s, chunk).error
-    return Residual(s.clause, left.outputs, right.outputs, bound, k)
+    return Residual(s.clause, _all(left), _all(right), bound, k)

@@ -33,6 +33,7 @@ class Sample:
     v: np.ndarray
     v2: np.ndarray
     allowed: np.ndarray | None
+    allowed2: np.ndarray | None = None
     causal: bool = False
 
 
@@ -47,15 +48,15 @@ def samples(draw: strategies.Draw) -> Sample:
     if clause == "product_world":
         q, k, k2 = (strategies.tokens(draw, rng, rows, d, dtype) for rows in (n, m, m2))
         scale = dtype(1 / max(1.0, *(float(np.abs(x).max()) for x in (q, k, k2))) ** 2)
-        allowed = strategies.masks(draw, rng, n, m)
+        allowed, allowed2 = (strategies.masks(draw, rng, n, rows) for rows in (m, m2))
         q = q * (scale * dtype(draw(st.sampled_from((1, 30, 1e4)))))
         v, v2 = (strategies.tokens(draw, rng, rows, d_v, dtype) for rows in (m, m2))
-        return Sample(clause, q, k, k2, v, v2, allowed)
+        return Sample(clause, q, k, k2, v, v2, allowed, allowed2)
     causal = draw(st.booleans())
     rows = (n, n, n) if causal else (n, m, m2)
     q, k, k2 = (features(rng, size, d, dtype) for size in rows)
     v, v2 = (strategies.tokens(draw, rng, size, d_v, dtype) for size in rows[1:])
-    return Sample(clause, q, k, k2, v, v2, None, causal)
+    return Sample(clause, q, k, k2, v, v2, None, causal=causal)
 
 
 def features(rng: np.random.Generator, rows: int, d: int, dtype: type) -> np.ndarray:
@@ -78,9 +79,15 @@ def pair_attention(sample: Sample) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _mask(sample: Sample) -> np.ndarray | None:
-    if sample.allowed is None:
+    """Pairs (n, m m2) whose two tokens the query sees."""
+    if sample.allowed is None and sample.allowed2 is None:
         return None
-    return np.repeat(sample.allowed, len(sample.k2), axis=1)
+    n, m, m2 = len(sample.q), len(sample.k), len(sample.k2)
+    one, two = (
+        np.ones((n, size), bool) if mask is None else mask
+        for mask, size in ((sample.allowed, m), (sample.allowed2, m2))
+    )
+    return (one[:, :, None] & two[:, None, :]).reshape(n, m * m2)
 
 
 def _scores(sample: Sample) -> np.ndarray:
@@ -102,7 +109,9 @@ def _pairs(sample: Sample) -> Residual:
     other = q @ _khatri_rao(sample.k, sample.k2).transpose(1, 0)
     one = roundoff.softmax(scores, first.reshape(n, m * m2).error, mask)
     two = roundoff.softmax(logits, other.error, mask)
-    found = tensor_attention(sample.q, sample.k, sample.k2, sample.v, sample.v2, sample.allowed)
+    found = tensor_attention(
+        sample.q, sample.k, sample.k2, sample.v, sample.v2, sample.allowed, sample.allowed2
+    )
     inner = (one.reshape(n, m, m2) @ v2) * v[None, :, :]
     bound = inner.sum(axis=1).error + (two @ _khatri_rao(sample.v, sample.v2)).error
     return Residual("product_world", found, out, bound, m * m2)

@@ -31,23 +31,28 @@ def largest_state(parts: list[np.ndarray], beta: np.ndarray, state: np.ndarray) 
 
 
 def distance(
-    parts: list[np.ndarray], beta: np.ndarray, state: np.ndarray, chunk: int = 16
+    parts: list[np.ndarray], beta: np.ndarray, state: np.ndarray, chunk: int = 16, split: int = 0
 ) -> tuple[float, float]:
     """Bounds of the Frobenius distances of the outputs and of the states of two forms.
 
     I - beta k k^T contracts, so errors of single tokens add up. A token writes at most
-    beta (|v| + |k| most), and reads what its chunk has written; every sum has at most
-    chunk + 2 m + 8 roundings.
+    beta |k| (|v| + |k| most), and reads what its chunk has written: beta |k|^2 <= 2 of its sum.
+    The recurrence is the form of chunks of one.
     """
     query, key, value = (np.linalg.norm(part, axis=1) for part in parts)
     T, most = len(beta), largest_state(parts, beta, state)
     written = key * beta * (value + key * most)
-    starts = np.arange(0, T, chunk)
-    inside = np.repeat(np.add.reduceat(written, starts), np.diff(np.append(starts, T)))
-    u = gamma(chunk + 2 * M + 8, 2.0**-53)
-    states = 2 * float(np.sum(u * (most + 2 * written + 3 * inside)))
+    states, reads = 0.0, np.zeros(T)
+    for size in (chunk, 1):
+        starts = [*range(0, split, size), *range(split, T, size)]
+        for start, end in zip(starts, [*starts[1:], T], strict=True):
+            rows = slice(start, end)
+            so_far = np.cumsum(written[rows])
+            u = np.array([gamma(place + 2 * M + 8, 2.0**-53) for place in range(len(so_far))])
+            states += float(np.sum(u * (written[rows] + 2 * so_far)))
+            states += float(u[-1] * (most + so_far[-1]))
+            reads[rows] += u * query[rows] * (most + so_far)
     assert states < most / 4
-    reads = 2 * u * query * (most + inside)
     return float(np.linalg.norm(query * states + reads)), states
 
 
@@ -58,26 +63,28 @@ def assert_agree(one: Read, other: Read, within: tuple[float, float]) -> None:
         assert float(np.linalg.norm(left - right)) <= most
 
 
-@pytest.mark.parametrize("T", [1, 63, 64, 65, 100, 500])
+@pytest.mark.parametrize("T", [1, 63, 64, 65, 100, 2000])
 def test_chunks_of_the_delta_rule_agree_with_its_recurrence(T: int) -> None:
     parts, beta, state = tokens(T)
     whole = r.delta_recurrent(*parts, beta, state)
     for chunk in (1, 2, 3, 16, T):
         most = distance(parts, beta, state, chunk)
-        assert most[1] < 1e-6 * np.linalg.norm(whole.state)
+        assert most[1] < 1e-5 * np.linalg.norm(whole.state)
         assert_agree(r.delta_chunked(*parts, beta, chunk, state), whole, most)
 
 
-@pytest.mark.parametrize("T", [2, 64, 65])
+@pytest.mark.parametrize("T", [2, 63, 64, 65, 2000])
 def test_its_state_may_be_handed_over_at_any_split(T: int) -> None:
     parts, beta, state = tokens(T)
-    whole, most = r.delta_recurrent(*parts, beta, state), distance(parts, beta, state)
-    for split in range(1, T):
+    whole = r.delta_recurrent(*parts, beta, state)
+    splits = range(1, T) if T <= 65 else np.random.default_rng(1).choice(T - 1, 10, False) + 1
+    for split in splits:
         first = [part[:split] for part in parts]
         second = [part[split:] for part in parts]
         before = r.delta_chunked(*first, beta[:split], 16, state)
         after = r.delta_chunked(*second, beta[split:], 16, before.state)
         joined = np.concatenate([before.outputs, after.outputs])
+        most = distance(parts, beta, state, 16, split)
         assert_agree(Read(joined, after.state), whole, most)
 
 

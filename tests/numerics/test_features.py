@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sympy
 import torch
 
 from numerics import features
@@ -21,6 +22,7 @@ from numerics.features import (
     trigonometric_features,
 )
 from numerics.residual import Residual
+from numerics.roundoff import gamma
 
 Q, K = np.array([[0.5, -0.25]]), np.array([[0.25, 0.5]])
 MAKERS: dict[str, Callable[[Any, Any], Any]] = {
@@ -29,6 +31,19 @@ MAKERS: dict[str, Callable[[Any, Any], Any]] = {
     "trigonometric": trigonometric_features,
 }
 DRAWS = 40_000
+U = 2.0**-53
+
+
+def test_gaussian_integrals_give_the_expectations_that_the_theorem_starts_from() -> None:
+    """In one coordinate; the law of omega and both kinds of exponent are products over them."""
+    w, y = sympy.symbols("w y", real=True)
+    density = sympy.exp(-(w**2) / 2) / sympy.sqrt(2 * sympy.pi)
+
+    def mean(value: Any) -> Any:
+        return sympy.simplify(sympy.integrate(density * value, (w, -sympy.oo, sympy.oo)))
+
+    assert mean(sympy.exp(w * y)) == sympy.exp(y**2 / 2)
+    assert mean(sympy.cos(w * y)) == sympy.exp(-(y**2) / 2)
 
 
 def estimates(kind: str, q: np.ndarray, k: np.ndarray) -> np.ndarray:
@@ -76,7 +91,10 @@ def test_antithetic_pairs_save_more_than_half() -> None:
     plus = ((q[:, None, :] + k[None, :, :]) ** 2).sum(axis=2)
     ratio = estimate_variance("antithetic", q, k, 1) / estimate_variance("positive", q, k, 1)
     stated = -np.expm1(-plus) / 2
-    assert Residual("antithetic", ratio, stated, 2.0**-44 * stated, 3).ratio() <= 1
+    # Exponents are sums of d products, of size at most twice |q|^2 + |k|^2.
+    squares = (q**2).sum(axis=1)[:, None] + (k**2).sum(axis=1)[None, :]
+    relative = np.expm1(8 * gamma(q.shape[1] + 4, U) * squares) + gamma(64, U)
+    assert Residual("antithetic", ratio, stated, relative * stated, 3).ratio() <= 1
     assert (ratio < 0.5).all()
 
 
@@ -132,7 +150,11 @@ def test_torch_has_the_features_of_numpy(kind: str) -> None:
     plain = frequencies(3, 2, 5, x.numpy())
     assert (omega.numpy() == plain).all()
     found, expected = MAKERS[kind](x, omega).numpy(), MAKERS[kind](x.numpy(), plain)
-    bound = 2.0**-48 * (1 + np.abs(expected))
+    # Exponents and angles are sums of d products, cos and sin of size 1 times e^{|x|^2 / 2}.
+    half = (x.numpy() ** 2).sum(axis=1, keepdims=True) / 2
+    size = float((np.abs(x.numpy()) @ np.abs(plain).T).max() + half.max())
+    relative = math.expm1(4 * gamma(x.shape[1] + 4, U) * size) + gamma(16, U)
+    bound = relative * (np.abs(expected) + np.exp(half))
     assert Residual("torch", found, expected, bound, 2).ratio() <= 1
     assert (taylor_features(x, 3).numpy() == taylor_features(x.numpy(), 3)).all()
 

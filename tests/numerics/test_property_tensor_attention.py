@@ -28,6 +28,7 @@ def test_pairs_are_attended_to_like_khatri_rao_rows() -> None:
     assert {len(s.q) for s in pairs} >= {1, 2, 5}
     assert any(len(s.k) != len(s.k2) for s in pairs)
     assert any(s.allowed is not None and not s.allowed.any(axis=1).all() for s in pairs)
+    assert any(s.allowed is not None and s.allowed2 is not None for s in pairs)
     assert any(np.abs(s.q).max() > 1e3 for s in pairs)
     assert {s.q.dtype.name for s in seen} == {"float64", "float32"}
     assert {s.causal for s in seen if s.clause == "finite_rank"} == {True, False}
@@ -55,8 +56,20 @@ def second_values_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def mask_of_the_first_world_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        ap6, "tensor_attention", lambda q, k, k2, v, v2, allowed: sound(q, k, k2, v, v2)
+        ap6,
+        "tensor_attention",
+        lambda q, k, k2, v, v2, allowed, allowed2: sound(q, k, k2, v, v2, allowed),
     )
+
+
+def pairs_of_either_mask(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(q: Any, k: Any, k2: Any, v: Any, v2: Any, allowed: Any, allowed2: Any) -> Any:
+        if allowed is None or allowed2 is None:
+            return sound(q, k, k2, v, v2, allowed, allowed2)
+        seen = (allowed[:, :, None] | allowed2[:, None, :]).reshape(len(q), -1)
+        return softmax_walk(q @ khatri_rao(k, k2).T, seen) @ khatri_rao(v, v2)
+
+    monkeypatch.setattr(ap6, "tensor_attention", wrong)
 
 
 def all_tokens_before_the_query(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,7 +88,7 @@ def one_normaliser(monkeypatch: pytest.MonkeyPatch) -> None:
 
 sound, finite_rank = ap6.tensor_attention, ap6.finite_rank_attention
 FALSEHOODS = {
-    "product_world": (values_added, mask_of_the_first_world_alone),
+    "product_world": (values_added, mask_of_the_first_world_alone, pairs_of_either_mask),
     "finite_rank": (second_values_alone, all_tokens_before_the_query, one_normaliser),
 }
 

@@ -178,9 +178,10 @@ THEOREM = Theorem(
                 *listed.nonnegative, world.positive, listed.positive)),
             "values may be reordered without their keys"),
         Mutant("any_mixture", same_readout, "places may hold mixtures of tokens", drop=(places,)),
-        Mutant("masses_copied", same_readout, "each token has the mass of one of its places",
-               redefine=(Definition(world.mu[i, j], Sum(
-                   listed.mu[i, p] ** 2 * B[p, j], (p, 1, m_p))),)),
+        Mutant("masses_squared", same_readout, "masses are squared before they are added",
+               add=(*listed.nonnegative, listed.positive), redefine=(
+                   Definition(world.mu[i, j], Sum(
+                       listed.mu[i, p] ** 2 * B[p, j], (p, 1, m_p))),)),
         Mutant("mixed_queries", selected_pairs, "queries may be mixed", drop=(select,)),
         Mutant("one_world", selected_mass, "all queries keep the same world", redefine=(
             Definition(mu_a[a, j], Sum(world.mu[i, j], (i, 1, n))),)),

@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from sympy import Sum
 
+from theorems.assumptions import signed
 from theorems.attention_pairings.exponential_series import (
     ORDERS, alternating, alternating_error, below, even_positive, first_alternating, first_tail,
     g, k, next_alternating, next_tail, odd_negative, past, poisson, sign, tail, tail_error,
@@ -31,11 +32,11 @@ from theorems.attention_pairings.monomial_features import (
     next_power, next_words, of, pascal, powers, second_share, w, weighted, without,
 )  # fmt: skip
 from theorems.attention_pairings.random_estimates import (
-    average_mean, average_variance, cosine, cosine2, independent, negative_cosine,
-    positive_estimate, positive_expectation, positive_exponent, product_features, sigma, sine,
-    sine2, trig_estimate, trig_expectation, trig_exponent, trig_features, trig_product,
+    average_mean, average_variance, cosine, cosine2, independent, negative_cosine, on_circles,
+    positive_estimate, positive_expectation, positive_exponent, product_features, repeated, sigma,
+    sine, sine2, trig_estimate, trig_expectation, trig_exponent, trig_features, trig_product,
 )  # fmt: skip
-from theorems.statement import Clause, Definition, Mutant, Theorem
+from theorems.statement import Clause, Definition, Mutant, Theorem, array
 
 THEOREM = Theorem(
     id="AP7",
@@ -129,7 +130,8 @@ THEOREM = Theorem(
         Mutant("trigonometric_is_positive", replace(
             positive_estimate, large=trig_estimate,
             certificate=gq * gk * (cosine[o] * cosine2[o] + sine[o] * sine2[o]),
-            by=trig_features), "trigonometric estimates are positive"),
+            by=trig_features), "trigonometric estimates are positive",
+            add=(on_circles, *(signed(array(part.name), ">0") for part in (gq, gk)))),
         Mutant("half_the_variance", replace(
             antithetic_variance, rhs=half * K**2 * (M**2 - 1)),
             "antithetic pairs halve the variance"),
@@ -141,8 +143,8 @@ THEOREM = Theorem(
             trig_variance, rhs=gq**2 * gk**2 * (1 - D**2) ** 2), "twice the variance"),
         Mutant("samples_do_not_help", replace(average_variance, rhs=sigma),
                "the variance of one sample"),
-        Mutant("any_samples", average_variance, "samples of any covariances",
-               drop=(independent,)),
+        Mutant("one_sample", average_variance, "one sample repeated has $1/m$ of the variance",
+               drop=(independent,), add=(repeated,)),
         Mutant("unweighted", collected, "every monomial counts once",
                redefine=(Definition(count[h], Sum(of[w, h], WORDS)),)),
         Mutant("monomials_multiply", replace(dimension, rhs=without * divisible),

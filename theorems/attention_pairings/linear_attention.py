@@ -120,7 +120,7 @@ positive_mass = Bound(
     certificate=paired(of_k, mu[j]),
     by=(masses[0], pairing, *positive), because="A sum of positive terms.",
 )
-readout = array("R", n, w)
+readout, share = array("R", n, w), array("zeta", m)
 reads = Definition(readout[i, c], total[i, c], over=Z[i])
 readout_exists = Step(
     id="readout_exists", lhs=Z[i] * readout[i, c], rhs=Sum(of_q[i, a] * M[a, c], FEATURE),
@@ -184,15 +184,20 @@ THEOREM = Theorem(
                (positive_mass, readout_exists, vanishing)),
         Clause("converse", r"Let $v_1, \ldots, v_{w+1}$ be affinely independent values in $R^w$, "
                r"$A \kappa B = I_r$ on some queries and keys, and $t$ any $N$ linear statistics of "
-               r"worlds on these keys and values, $t g t = t$. With $E = I - g t$ the worlds $\mu "
-               r"+ E_{kf}$ have the statistics of $\mu$, and are worlds if the masses $\mu_{jl}$ "
-               r"are at least $1 + \sum_{kf} E_{jl,kf}^2$. If readouts factor through $t$, so that "
-               r"$\mu$ and all $\mu + E_{kf}$ read the same, as $\mu'$ and all $\mu' + E_{kf}$ do, "
-               r"and if for each query two such worlds $\mu$, $\mu'$ read differently, then "
-               r"$\kappa \nu = \kappa \nu g t$ for $\nu = (v, 1)$, and the identity of size $r (w "
-               r"+ 1)$ has at most the rank of the $N$ rows of $t$: $(w + 1)\, \mathrm{rank}\, "
-               r"\kappa \le N$. The rank is the least inner width of a factorisation.",
-               needed.STEPS),
+               r"worlds on these keys and values, $t g t = t$ (every matrix $t$ has such a $g$). "
+               r"With $E = I - g t$ the worlds $\mu + E_{kf}$ have the statistics of $\mu$, and "
+               r"are worlds if the masses $\mu_{jl}$ are at least $1 + \sum_{kf} E_{jl,kf}^2$. "
+               r"Let readouts factor through $t$, so that $\mu$ and all $\mu + E_{kf}$ read the "
+               r"same, as $\mu'$ and all $\mu' + E_{kf}$ do, and let each query tell two such "
+               r"worlds $\mu$, $\mu'$ apart: a token of mass $1$ more at the key $k$ and the "
+               r"value $v_f$ or $v_h$ gives both the normaliser $X_{ik} = Z_i + \kappa_{ik}$, and "
+               r"where it is positive $X_{ik} (R_f - R_h) = \kappa_{ik} (v_f - v_h)$, so every "
+               r"query does for which $\kappa_{ik} \ne 0$ at one key (others have nothing to "
+               r"read). Then $\kappa \nu = \kappa \nu g t$ for $\nu = (v, 1)$, and the identity "
+               r"of size $r (w + 1)$ has at most the rank of the $N$ rows of $t$: $(w + 1)\, "
+               r"\mathrm{rank}\, \kappa \le N$. The rank is the least inner width of a "
+               r"factorisation; with as many features the $(w + 1)\, \mathrm{rank}\, \kappa$ "
+               r"numbers $(M, z)$ suffice, by the clause moments.", needed.STEPS),
         Clause("infinite_rank", r"If $M \ne 0$, queries $x_i a$ and keys $s_j b$ with $a^\top M b "
                r"= 1$ have scores $x_i s_j$. With equal steps of $s_j$ their exponentials are row "
                r"scales times powers of nodes, and by induction on the nodes a matrix of powers "
@@ -216,6 +221,14 @@ THEOREM = Theorem(
                drop=(positive[0],), add=(signed(of_q, ">=0"),)),
         Mutant("signed_features", readout_exists, "features of any sign have readouts",
                drop=(positive[1],)),
+        Mutant("normaliser_inside", replace(readout_exists, by=(
+            *readout_exists.by, moments[1], Definition(share[a], Integer(1), over=z[a]))),
+            "each moment is divided by its own total", add=(signed(z, ">0"),),
+            redefine=(Definition(readout[i, c], Sum(of_q[i, a] * M[a, c] * share[a], FEATURE)),)),
+        Mutant("map_between", through_moments, "a map such as the square stands between",
+               redefine=(Definition(kappa[i, j], Sum(of_q[i, a] * of_k[j, a], FEATURE) ** 2),)),
+        Mutant("any_pairing_tells", replace(needed.told_apart, rhs=needed.v[f, c]
+               - needed.v[needed.h, c]), "readouts differ by the values, whatever the pairing is"),
         Mutant("same_readouts", needed.by_difference, "two worlds with the same readout suffice",
                drop=(worlds.differ,)),
         Mutant("any_statistics", needed.no_gap, "any statistics will do", drop=(worlds.same,)),

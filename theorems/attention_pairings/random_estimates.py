@@ -10,6 +10,7 @@ from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Rational, Sum, Sym
 
 from theorems.assumptions import exponential, signed
 from theorems.attention_pairings.gaussian_moments import C, N, X, fk, fq, gk, gq, o
+from theorems.constructions import unit_vector
 from theorems.exact import Draw
 from theorems.rules import Logarithm
 from theorems.statement import (
@@ -44,7 +45,19 @@ trig_product = Step(
     id="trig_product", lhs=trig_estimate, rhs=gq * gk * C[o], by=(*trig_features, addition),
     because=r"$\cos \omega \cdot q \cos \omega \cdot k + \sin \omega \cdot q \sin \omega \cdot k = "
     r"\cos \omega \cdot y$.")
+
+
+def _on_circles(draw: Draw) -> None:
+    for (place,) in draw.cells(cosine):
+        for pair in ((cosine, sine), (cosine2, sine2)):
+            for part, value in zip(pair, unit_vector(draw, 2), strict=True):
+                draw.put(part, (place,), value)
+
+
 one = Integer(1)
+on_circles = Assumption(
+    "points of the circle", "$c_o^2 + s_o^2 = c_o'^2 + s_o'^2 = 1$",
+    ((cosine[o] ** 2, 1 - sine[o] ** 2), (cosine2[o] ** 2, 1 - sine2[o] ** 2)), _on_circles)
 c_1, s_1, c_2, s_2 = (array(name, one) for name in ("c_1", "s_1", "c_2", "s_2"))
 b = symbols_of("b")[0]
 negative_cosine = Witness(
@@ -120,6 +133,20 @@ independent = Assumption(
         (Sum(Q[e], JOINT), Integer(1)), (Sum(Q[e] * Y[e, r], JOINT), kappa),
         (Sum(Q[e] * Y[e, r] * Y[e, r2], JOINT), kappa**2 + KroneckerDelta(r, r2) * sigma)),
     _independent)  # fmt: skip
+
+
+def _repeated(draw: Draw) -> None:
+    _independent(draw)
+    for place, sample in draw.cells(Y):
+        if sample > 1:
+            draw.entries[Y.name, (place, sample)] = draw.get(Y.name, (place, 1))
+
+
+repeated = Assumption(
+    "one sample, repeated", r"$E Y_r = \kappa$ and $E Y_r Y_{r'} = \kappa^2 + v$ for all $r$, "
+    "$r'$", (
+        (Sum(Q[e], JOINT), Integer(1)), (Sum(Q[e] * Y[e, r], JOINT), kappa),
+        (Sum(Q[e] * Y[e, r] * Y[e, r2], JOINT), kappa**2 + sigma)), _repeated)  # fmt: skip
 share_of_one = Definition(share, Integer(1), over=m)
 average = share * Sum(Y[e, r], SAMPLES)
 average_mean = Step(

@@ -6,6 +6,7 @@ delta_rule      the delta rule is such a recurrence, with A = I - beta k k^T
 overwriting     it overwrites exactly iff beta |k|^2 = 1
 blocks          a block of rows from t and columns up to t factors through the state at t
 realisation     factors of the blocks give A_t, b_t and c_t, read after or before the update
+padding         factors of least width have independent columns; zeros give states of one size
 corner          the least rank of a block with a free corner: the version with feed-through
 separation      small matrices that tell the three versions apart
 identity_state  A_t = I is a strict subclass
@@ -23,6 +24,7 @@ from sympy import Integer, Sum, Symbol
 from theorems.assumptions import right_inverse
 from theorems.attention_pairings import corner as free
 from theorems.attention_pairings import linear_recurrence as time
+from theorems.attention_pairings import padded_states as among
 from theorems.attention_pairings import softmax_states as softmax
 from theorems.attention_pairings import state_space as state
 from theorems.attention_pairings import vandermonde as powers
@@ -65,20 +67,33 @@ THEOREM = Theorem(
                r"h_{t-1} + D_t x_t$, the same holds for rows $\ge t$ and columns $< t$. The rank "
                r"of a matrix is the least inner width of its factorisations.", state.NECESSARY),
         Clause("realisation", r"Conversely let the blocks of rows $\ge t$ and columns $\le t$ have "
-               r"factors $O_t F_t$ of width $m_t$ and let $U_t O_t = I$, as for factors of least "
-               r"width, the rank. Then $A_{t+1} = U_{t+1} O_t$ without row $t$, $b_{t+1}$ the last "
-               r"column of $F_{t+1}$ and $c_t$ the first row of $O_t$ have the states $h_t = F_t "
-               r"x$ and the outputs $L x$, for every lower-triangular $L$: with the clause before, "
-               r"$m$ numbers suffice iff all these blocks have rank at most $m$. With columns $< "
-               r"t$ the same factors and $D_t = L_{tt}$ give $y_t = c_t^\top h_{t-1} + D_t x_t$.",
+               r"factors $O_t F_t$ of width $m_t$ and let $U_t O_t = I$. Then $A_{t+1} = U_{t+1} "
+               r"O_t$ without row $t$, $b_{t+1}$ the last column of $F_{t+1}$ and $c_t$ the first "
+               r"row of $O_t$ have the states $h_t = F_t x$ of $m_t$ numbers and the outputs $L "
+               r"x$, for every lower-triangular $L$. With columns $< t$ the same factors and $D_t "
+               r"= L_{tt}$ give $y_t = c_t^\top h_{t-1} + D_t x_t$.",
                (*state.SUFFICIENT, state.outputs_before)),
+        Clause("padding", r"If the columns of $O$ are dependent, $O z = 0$ and $e \cdot z = 1$, "
+               r"then $O F' = O F$ for $F' = F - z e^\top F$ and $e^\top F' = 0$: for a "
+               r"coordinate vector $e$ the product has factors of one column and row less. So "
+               r"factors of least width, the rank, have independent columns, which is what $U_t "
+               r"O_t = I$ needs. With $J_t^\top J_t = I$, such as zeros below $m_t \le w$ "
+               r"numbers, $A'_{t+1} = J_{t+1} A_{t+1} J_t^\top$, $b'_{t+1} = J_{t+1} b_{t+1}$ and "
+               r"$c'_t = J_t c_t$ have the states $h'_t = J_t h_t$ of $w$ numbers and the same "
+               r"outputs. By the two clauses before, $w$ numbers suffice for $y_t = c_t^\top h_t$ "
+               r"iff all blocks of rows $\ge t$ and columns $\le t$ have rank at most $w$, and "
+               r"for $y_t = c_t^\top h_{t-1} + D_t x_t$ iff all those of columns $< t$ have.",
+               among.STEPS),
         Clause("corner", r"With $y_t = c_t^\top h_t + D_t x_t$ the entry $s = L_{tt} - D_t$ of the "
                r"block of rows $\ge t$ and columns $\le t$ is free. Let $B$ be its part of rows "
                r"$> t$, columns $< t$, of rank $r$, with the row $a$ above and the column $c$ "
                r"beside it. If $a = u^\top B$, some $s$ leaves the rank of $(B, c)$; if $c = B y$, "
-               r"that of $B$ below $a$; if neither, the rank is $r + 2$ for every $s$. So the "
-               r"least rank is $\mathrm{rank}\, L_{\ge t, < t} + \mathrm{rank}\, L_{> t, \le t} - "
-               r"\mathrm{rank}\, L_{> t, < t}$; each $D_t$ frees one block alone.",
+               r"that of $B$ below $a$; if neither, the rank is at least $r + 2$ for every $s$, "
+               r"the most that one more row and one more column allow. So the least rank is "
+               r"$\mathrm{rank}\, L_{\ge t, < t} + \mathrm{rank}\, L_{> t, \le t} - "
+               r"\mathrm{rank}\, L_{> t, < t}$. Each $D_t$ frees one block alone, so by the "
+               r"clause before, for $L - \mathrm{diag}(D)$, $w$ numbers suffice iff this is at "
+               r"most $w$ for every $t$.",
                (free.corner_by_row, free.corner_by_column, free.corner_outside, *free.widths)),
         Clause("separation", r"$L = (1, 0, 0; 1, 1, 0; 1, 0, 1)$ has one state if it is read "
                r"before the update, and a block of rank $2$ if after. $L = (1, 0, 0; 1, 1, 0; 0, "
@@ -97,10 +112,12 @@ THEOREM = Theorem(
                r"from key to key, so any $r$ rows and $r$ consecutive columns are row scales times "
                r"a Vandermonde matrix $V$, which has an inverse. If weights $\rho_i V_{ij}$ with "
                r"$\rho_i \ne 0$ factor through $m$ numbers, $I_r$ has rank at most that of these "
-               r"$m$ rows: $r \le m$. At $t = s$, $n = 2 s - 1$ the block of rows $\ge t$ and "
-               r"columns $\le t$ has $r = s$; at $t = s + 1$, $n = 2 s$ that with columns $< t$ "
-               r"has: no recurrence with a state of fixed size gives causal softmax attention for "
-               r"all $n$.",
+               r"$m$ rows: $r \le m$. For $n = 2 s - 1$ and $t = s$ there are $s$ rows $\ge t$, "
+               r"$s$ columns $\le t$ and $s - 1$ columns $< t$; for $n = 2 s$ and $t = s + 1$ "
+               r"there are $s$ rows, $s + 1$ columns $\le t$ and $s$ columns $< t$. So causal "
+               r"softmax attention on $n$ tokens needs at least $n / 2$ numbers, rounded up, or "
+               r"down if states are read before the update: no recurrence with a state of fixed "
+               r"size gives it for all $n$.",
                (softmax.equal_steps, softmax.equally_spaced, softmax.middle_after,
                 softmax.middle_before)),
         Clause("distinct_keys", r"The same for $r$ rows and columns of $\exp(q_i k_j)$ with "
@@ -133,6 +150,10 @@ THEOREM = Theorem(
                redefine=(Definition(state.b_next[a], Integer(0)),)),
         Mutant("any_factors", state.next_state, "factors without a left inverse",
                drop=(state.left_inverse,)),
+        Mutant("padded_anyhow", among.padded_output, "any matrix pads the states",
+               drop=(among.embeds_l,)),
+        Mutant("independent_columns", among.same_product, "columns may be dropped anyhow",
+               drop=(among.dependent,)),
         Mutant("no_feed_through", replace(state.outputs_before, lhs=state.output),
                "states read before the update need no D"),
         Mutant("sees_the_future", state.outputs_after, "L need not be lower triangular",

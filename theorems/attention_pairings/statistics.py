@@ -1,5 +1,7 @@
 """AP4, the converse: N statistics that give all readouts are at least (w + 1) rank kappa.
 
+Two worlds that read differently: one more token of mass 1, at one value or at another.
+
 With E = I - g t, t g t = t, no statistic sees a column of E: so no readout moves along it, and the
 functionals kappa(q, .) and kappa(q, .) v vanish on it.
 """
@@ -11,8 +13,9 @@ from sympy import Integer, KroneckerDelta, Rational, Sum
 from theorems.attention_pairings.worlds import (
     KEY, NE, OTHER_KEY, VALUE, ZE, D, E, J, N, X, a, affine, b, c, differ, e, f, first, g, h,
     homogeneous, i,  j, k, kappa, l, lifted, m, more, moved_mass, moved_total, n, o, p, points, r,
-    s, same, second, sizes, t, towards, unseen, w, worlds, y,
+    s, same, second, sizes, t, towards, unseen, v, w, worlds, y,
 )  # fmt: skip
+from theorems.assumptions import signed
 from theorems.exact import Draw, Rejected
 from theorems.riemannian_attention.widths import total_width
 from theorems.statement import Assumption, Bound, Definition, RankBound, Step, array
@@ -102,5 +105,22 @@ enough = RankBound(
     "\\kappa \\nu g t$: it has at most the rank of the $N$ rows of $t$.",
 )  # fmt: skip
 widths = total_width("values", J, o)
-STEPS = (simplex, same_statistics, still_a_world, by_difference, no_gap, no_mass, readout_of_E,
-         no_total, parts_of_X, unseen_is_zero, through_t, enough, *widths)  # fmt: skip
+
+more_mass, told = array("Z_+", n, m), array("R_+", n, m, D, w)
+added = first.measure[i, j, l] + KroneckerDelta(j, k) * KroneckerDelta(l, f)
+heavier = Definition(more_mass[i, k], first.mass[i] + kappa[i, k])
+one_token_more = Step(
+    id="one_token_more", lhs=Sum(kappa[i, j] * added, KEY, VALUE), rhs=more_mass[i, k],
+    by=(heavier, first.definitions[1]), because="A token of mass 1 adds its pairing, whatever its "
+    "value.",
+)  # fmt: skip
+told_apart = Step(
+    id="told_apart", lhs=more_mass[i, k] * (told[i, k, f, c] - told[i, k, h, c]),
+    rhs=kappa[i, k] * (v[f, c] - v[h, c]),
+    by=(Definition(told[i, k, f, c], Sum(kappa[i, j] * added * v[l, c], KEY, VALUE),
+                   over=more_mass[i, k]), signed(more_mass, ">0")),
+    because="Both worlds have one normaliser, and all else cancels.",
+)  # fmt: skip
+STEPS = (one_token_more, told_apart, simplex, same_statistics, still_a_world, by_difference,
+         no_gap, no_mass, readout_of_E, no_total, parts_of_X, unseen_is_zero, through_t, enough,
+         *widths)  # fmt: skip

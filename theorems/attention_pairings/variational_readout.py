@@ -150,7 +150,7 @@ THEOREM = Theorem(
         Mutant("any_slope", stability, "a pairing of any slope", drop=(lipschitz,)),
         Mutant("far_values", inside[1], "values of any diameter", drop=(within,)),
         Mutant("unbounded_below", stability, "a pairing that may fall below $a$",
-               drop=(at_least,)),
+               drop=(at_least,), add=(positive_Z, signed(kappa, ">0"))),
         Mutant("one_exponential", replace(
             exponential.constant, rhs=exponential.G * (exponential.H * exponential.c0)),
             "$c / a = e^h c_0$"),
