@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 import numerics
-from numerics import fiber_bundle, units
+from numerics import fiber_bundle, spaces, units
 
 FILES = sorted(Path(__file__).parent.glob("test_bad_input*.py"))
 TABLES = [path for path in FILES if path != Path(__file__)]
@@ -70,8 +70,9 @@ def uncovered(modules: Iterable[ModuleType], names: set[str]) -> set[str]:
 FOUND = {info.name for info in pkgutil.iter_modules(numerics.__path__) if not info.ispkg}
 MODULES = [importlib.import_module(f"numerics.{name}") for name in sorted(FOUND - NO_INPUT.keys())]
 MODULES += [
-    importlib.import_module(f"numerics.fiber_bundle.{info.name}")
-    for info in pkgutil.iter_modules(fiber_bundle.__path__)
+    importlib.import_module(f"{package.__name__}.{info.name}")
+    for package in (fiber_bundle, spaces)
+    for info in pkgutil.iter_modules(package.__path__)
 ]
 LOADED = [table(path) for path in TABLES]
 
