@@ -48,7 +48,7 @@ class FiberBundleBlock(nn.Module):
 
         A token that neither sees nor is seen may hold NaN: it counts as 0.
         """
-        x = needed(x, self.width, self.attention.points.weight, allowed, causal)
+        x = needed(x, self, self.attention.points.weight, allowed, causal)
         y = self.attention_norm(x)
         metric = self.metric(y)
         x = x + self.attention(y, metric, allowed, causal)
@@ -90,7 +90,7 @@ class StandardBlock(nn.Module):
         self, x: torch.Tensor, allowed: torch.Tensor | None = None, causal: bool = False
     ) -> torch.Tensor:
         """Tokens (B, n, width) -> (B, n, width); masked tokens as in FiberBundleBlock."""
-        x = needed(x, self.width, self.keys.weight, allowed, causal)
+        x = needed(x, self, self.keys.weight, allowed, causal)
         y = self.attention_norm(x)
         keys = split_heads(self.keys(y), self.heads)
         queries = keys if self.queries is None else split_heads(self.queries(y), self.heads)
@@ -128,19 +128,20 @@ def visible_pairs(
 
 
 def needed(
-    x: torch.Tensor, width: int, weight: torch.Tensor, allowed: torch.Tensor | None, causal: bool
-) -> torch.Tensor:
-    """x with 0 for tokens that no head sees or asks for; ValueError, TypeError by name."""
-    check_tokens(x, width, weight)
+    x: torch.Tensor, block: FiberBundleBlock | StandardBlock, weight: torch.Tensor,
+    allowed: torch.Tensor | None, causal: bool,
+) -> torch.Tensor:  # fmt: skip
+    """x with 0 for tokens that no head of the block sees or asks for; ValueError, TypeError."""
+    check_tokens(x, block.width, weight)
     if not isinstance(causal, bool):
         raise TypeError(f"causal must be a bool, got {type(causal).__name__}")
     if allowed is not None:
         boolean("allowed", allowed, x)
-        n = x.shape[1]
-        if allowed.ndim not in (2, 4) or tuple(allowed.shape[-2:]) != (n, n):
+        (batch, n), heads = x.shape[:2], block.heads
+        if tuple(allowed.shape) not in {(n, n), (batch, 1, n, n), (batch, heads, n, n)}:
             raise ValueError(
-                f"allowed must have shape (n, n) or (B, 1 or H, n, n) with n = {n}, "
-                f"got {tuple(allowed.shape)}"
+                f"allowed must have shape (n, n), (B, 1, n, n) or (B, H, n, n) with B = {batch}, "
+                f"H = {heads}, n = {n}, got {tuple(allowed.shape)}"
             )
         visible = visible_pairs(allowed, causal, n, x.device)
         used = visible.any(-1) | visible.any(-2)

@@ -68,4 +68,8 @@ def cores(V: torch.Tensor) -> Cores:
         raise TypeError(f"V must be float64 or float32, got {V.dtype}")
     shape({}, "V", V, *(f"batch_{k}" for k in range(V.ndim - 2)), "d", "r")
     finite(V=V.detach())
-    return Cores(*_Cores.apply(V.mT @ V))  # type: ignore[misc]
+    gram = V.mT @ V
+    if not bool(gram.detach().isfinite().all()):
+        largest = float(V.detach().abs().max())
+        raise ValueError(f"V must be smaller: V^T V overflows {V.dtype}, got up to {largest:.1e}")
+    return Cores(*_Cores.apply(gram))  # type: ignore[misc]

@@ -17,6 +17,7 @@ import torch
 
 from numerics.arrays import finite, namespace, shape
 from numerics.fiber_bundle.metric_field import MetricField
+from numerics.fiber_bundle.products import LARGEST_ERROR
 
 
 def quarter_turn(v: torch.Tensor) -> torch.Tensor:
@@ -30,7 +31,10 @@ def quarter_turn(v: torch.Tensor) -> torch.Tensor:
 
 @dataclass(frozen=True, eq=False)
 class Phases:
-    """Phases t_ij = a_i . b_j - b_i . a_j from a, b (..., n, k); raises ValueError, TypeError."""
+    """Phases t_ij = a_i . b_j - b_i . a_j from a, b (..., n, k).
+
+    Raises ValueError, TypeError by name, ValueError where rounding leaves no digit of a phase.
+    """
 
     a: torch.Tensor
     b: torch.Tensor
@@ -42,6 +46,14 @@ class Phases:
         shape(sizes, "a", self.a, *batch, "n", "k")
         shape(sizes, "b", self.b, *batch, "n", "k")
         finite(a=self.a.detach(), b=self.b.detach())
+        with torch.no_grad():
+            longest = [part.double().norm(dim=-1).amax() for part in (self.left, self.right)]
+            error = longest[0] * longest[1] * 2 * sizes["k"] * torch.finfo(self.a.dtype).eps
+        if not bool(error <= LARGEST_ERROR):
+            raise ValueError(
+                f"a and b must be smaller: {self.a.dtype} products leave no digit of their phases, "
+                f"of up to {float(longest[0] * longest[1]):.1e}"
+            )
 
     @property
     def left(self) -> torch.Tensor:
@@ -134,9 +146,10 @@ class Connection:
             kind = getattr(places, "dtype", type(places).__name__)
             raise TypeError(f"{name} must be an int64 tensor of places, got {kind}")
         n = self.metric.D.shape[-2]
-        if places.ndim != 1 or bool(((places < 0) | (places >= n)).any()):
+        inside = (places >= 0) & (places < n)
+        if places.ndim != 1 or not len(places) or not bool(inside.all()):
             raise ValueError(
-                f"{name} must be places (m,) of n = {n} tokens, got {places.tolist()!s:.80}"
+                f"{name} must be places (m,), m > 0, of n = {n} tokens, got {places.tolist()!s:.80}"
             )
         return places
 

@@ -92,6 +92,7 @@ class MetricField:
             raise ValueError(
                 f"{name} must have the shape of D, {tuple(self.D.shape)}, got {tuple(v.shape)}"
             )
+        finite(**{name: v.detach()})
 
     @cached_property
     def _root(self) -> torch.Tensor:

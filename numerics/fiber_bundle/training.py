@@ -7,8 +7,9 @@ been. A loss that is not finite ends it, and the last sound checkpoint stays.
 
 from __future__ import annotations
 
+import hashlib
+import io
 import os
-import pickle
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -180,31 +181,46 @@ class Run:
         }
 
     def save(self, path: Path) -> None:
-        """Write the state: to a file beside it first, which then takes its name."""
+        """Write the state with its digest: to a file beside it first, which then takes its name."""
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_name(path.name + ".part")
+        buffer = io.BytesIO()
+        torch.save(self.state(), buffer)
         with part.open("wb") as file:
-            torch.save(self.state(), file)
+            file.write(_seal(buffer.getvalue()))
+            file.write(buffer.getvalue())
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)
 
     def restore(self, path: Path) -> None:
-        """Go on from a checkpoint; ValueError for one of other settings or none at all."""
-        try:
-            state = torch.load(path, map_location="cpu", weights_only=True)
-            found = state["settings"]
-        except (RuntimeError, EOFError, KeyError, TypeError, pickle.UnpicklingError) as error:
-            raise ValueError(f"{path} must be a checkpoint of this program: {error}") from error
-        expected = asdict(self.settings)
-        differing = [name for name in expected if expected[name] != found.get(name)]
-        if differing:
-            name = differing[0]
-            raise ValueError(
-                f"{path} must be of a run with {name} = {expected[name]}, got {found.get(name)}; "
-                "choose another folder or the same settings"
-            )
+        """Go on from a checkpoint; ValueError for one of other settings, damaged or none at all."""
+        state = _unsealed(path)
+        expected, found = asdict(self.settings), state["settings"]
+        for name in expected | found:
+            if (wanted := expected.get(name)) != found.get(name):
+                raise ValueError(
+                    f"{path} must be of a run with {name} = {wanted}, got {found.get(name)}; "
+                    "choose another folder or the same settings"
+                )
         self.model.load_state_dict(state["model"])
         self.optimiser.load_state_dict(state["optimiser"])
         self.generator.set_state(state["generator"])
         self.step, self.curve = state["step"], [(int(s), float(v)) for s, v in state["curve"]]
+
+
+def _seal(payload: bytes) -> bytes:
+    """The first line of a checkpoint: torch reads damaged numbers without a word."""
+    return f"fiber-bundle checkpoint {hashlib.sha256(payload).hexdigest()}\n".encode()
+
+
+def _unsealed(path: Path) -> dict[str, Any]:
+    """The state in a file that nothing has changed since it was written."""
+    content = path.read_bytes()
+    end = content.find(b"\n") + 1
+    if not end or content[:end] != _seal(content[end:]):
+        raise ValueError(
+            f"{path} must be a checkpoint of this program, whole and unchanged, got "
+            f"{len(content)} bytes that do not fit their digest: remove it to start afresh"
+        )
+    return torch.load(io.BytesIO(content[end:]), map_location="cpu", weights_only=True)

@@ -106,6 +106,7 @@ BAD: dict[str, list[Row]] = {
         (lambda: cores(U.bfloat16()), TypeError, "^V must be float64 or float32, got torch.bfl"),
         (lambda: cores(U[0, 0, 0, 0]), ValueError, r"^V must have shape \(d, r\)"),
         (lambda: cores(U * torch.nan), ValueError, "^V must be finite, got nan"),
+        (lambda: cores(U.float() * 1e20), ValueError, r"^V must be smaller: V\^T V overf"),
     ],
     "connection.quarter_turn": [
         (lambda: quarter_turn(ONE[..., :3]), ValueError, "^v must have an even last axis"),
@@ -115,6 +116,8 @@ BAD: dict[str, list[Row]] = {
         (lambda: Phases(ONE, ONE[..., :1]), ValueError, "^b must have shape.*k = 4"),
         (lambda: Phases(ABSENT, ONE), ValueError, "^a must be finite, got nan"),
         (lambda: Phases(ONE, ONE.float()), TypeError, "^b must have the dtype of a"),
+        (lambda: Phases(ONE * 1e9, ONE * 1e6), ValueError, "^a and b must be smaller: torch"),
+        (lambda: Phases(ONE * 1e300, ONE * 1e300), ValueError, "^a and b must be smaller.* inf"),
     ],
     "connection.Connection": [
         (lambda: Connection(ONE), TypeError, "^metric must be a MetricField, got Tensor"),  # type: ignore
@@ -123,6 +126,8 @@ BAD: dict[str, list[Row]] = {
         (lambda: Connection(METRIC).curvature(TRIPLES.float(), ONE), TypeError, "^triples.*int64"),
         (lambda: Connection(METRIC).curvature(TRIPLES[0], ONE), ValueError, r"^triples.*\(m, 3\)"),
         (lambda: Connection(METRIC).curvature(TRIPLES, ONE), ValueError, "^v must have the shape"),
+        (lambda: Connection(METRIC).curvature(TRIPLES[:0], ONE), ValueError, "^triples.*m > 0"),
+        (lambda: Connection(METRIC).curvature(TRIPLES, ABSENT[:, :, 3:4]), ValueError, "^v.*nan"),
         (lambda: Connection(METRIC).torsion(ONE, TRIPLES + 3), ValueError, "^triples.*n = 5 tok"),
         (lambda: Connection(METRIC).torsion(ONE[0], TRIPLES), ValueError, "^points must have"),
         (lambda: Connection(METRIC).torsion(ABSENT, TRIPLES), ValueError, "^points must be finite"),
@@ -167,6 +172,8 @@ BAD: dict[str, list[Row]] = {
         (lambda: BLOCK(X * torch.nan), ValueError, "^x must be finite, got nan"),
         (lambda: BLOCK(X, mask(4, 4)), ValueError, r"^allowed must have shape.*n = 5.*\(4, 4\)"),
         (lambda: BLOCK(X, X), TypeError, "^allowed must be boolean"),
+        (lambda: BLOCK(X[:1], mask(2, 1, 5, 5)), ValueError, r"^allowed must.*B = 1.*\(2, 1, "),
+        (lambda: BLOCK(X, mask(1, 1, 5, 5)), ValueError, r"^allowed must.*B = 2.*\(1, 1, "),
         (lambda: BLOCK(X, causal=1), TypeError, "^causal must be a bool, got int"),
         (lambda: BLOCK.geometry(X[0]), ValueError, "^x must have shape"),
     ],
@@ -174,6 +181,8 @@ BAD: dict[str, list[Row]] = {
         (lambda: StandardBlock(12, 5, 8), ValueError, "^heads must divide width"),
         (lambda: PLAIN_BLOCK(X * torch.inf), ValueError, "^x must be finite, got inf"),
         (lambda: PLAIN_BLOCK(X, mask(3, 5, 5)), ValueError, r"^allowed.*got \(3, 5, 5\)"),
+        (lambda: PLAIN_BLOCK(X[:1], mask(2, 1, 5, 5)), ValueError, r"^allowed.*B = 1.*\(2, 1, 5"),
+        (lambda: PLAIN_BLOCK(X, mask(2, 2, 5, 5)), ValueError, r"^allowed.*H = 3.*\(2, 2, 5, 5"),
         (lambda: PLAIN_BLOCK(X, causal=1), TypeError, "^causal must be a bool, got int"),
     ],
     "model.Shape": [

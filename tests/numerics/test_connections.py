@@ -206,6 +206,18 @@ def test_a_connection_of_the_plane_without_known_transports_is_flat_too() -> Non
     assert np.abs(connections.torsion_gap(T, x, TRIANGLE)).max() > 0.25**3 / 10
 
 
+def test_the_orthonormal_frame_of_polar_coordinates_is_flat_and_has_torsion() -> None:
+    """Frames diag(1, r) with R = I: the gap is -(a_r b_theta - a_theta b_r) / r along theta."""
+    h, step = 2.0**-20, lambda start, end: np.diag([1.0, start[0] / end[0]])
+    curved, gap = proxies(step, POLAR, h)
+    assert np.abs(curved).max() <= 8 * U
+    torsion = h * h * (A[0] * B[1] - A[1] * B[0]) / POLAR[0]
+    assert np.ravel(gap)[0] == 0
+    # To second order: what is left is h times as large, and 8 u of the sides is far below.
+    assert abs(np.ravel(gap)[1] + torsion) <= 4 * h * abs(torsion) + 8 * U * h
+    assert abs(torsion) > 64 * h * h * h
+
+
 @pytest.mark.parametrize("curvature", [1.0, -1.0])
 def test_the_gap_in_a_normal_chart_is_minus_a_sixth_of_the_curvature(curvature: float) -> None:
     h = 2.0**-8

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sympy import Expr, IndexedBase
 
 from theorems.riemannian_attention.connection_jets import (
-    HALF, a, applied, b, backwards, d, delta, derivative, e, eps, f, first, g, h, linear, of,
+    HALF, a, b, backwards, d, delta, derivative, e, eps, f, first, g, h, linear, of,
     origin, quadratic, side, total,
 )  # fmt: skip
 from theorems.statement import Definition, Step, array
@@ -98,18 +98,23 @@ y, dy, ddy, half_ddy = (
 symmetric = Definition(ddy[g, h, e], half_ddy[g, h, e] + half_ddy[h, g, e])
 
 
-def second_derivative(outer, inner) -> Expr:
-    """Entry e of nabla_outer nabla_inner y for constant fields: d(d y + Gamma y) + Gamma(...)."""
+def second_derivative(
+    outer: IndexedBase, inner: IndexedBase, of_outer: IndexedBase, of_inner: IndexedBase,
+    slope: IndexedBase,
+) -> Expr:  # fmt: skip
+    """Entry e of nabla_outer nabla_inner y for constant fields: d(d y + Gamma y) + Gamma(...); of
+    Gamma(outer, .), Gamma(inner, .) and d_outer Gamma(inner, .)."""
     along = total(ddy[g, h, e] * outer[g] * inner[h], g, h)
-    turned = applied(lambda row, column: derivative(of(outer), of(inner), row, column), of(y))
-    carried = total(first(of(inner), e, f) * dy[g, f] * outer[g], f, g)
-    again = total(first(of(outer), e, f) * dy[h, f] * inner[h], f, h)
-    twice = total(first(of(outer), e, g) * first(of(inner), g, f) * y[f], f, g)
+    turned = total(slope[e, f] * y[f], f)
+    carried = total(of_inner[e, f] * dy[g, f] * outer[g], f, g)
+    again = total(of_outer[e, f] * dy[h, f] * inner[h], f, h)
+    twice = total(of_outer[e, g] * of_inner[g, f] * y[f], f, g)
     return along + turned + carried + again + twice
 
 
 derivatives_commute = Step(
-    id="derivatives_commute", lhs=second_derivative(a, b) - second_derivative(b, a),
+    id="derivatives_commute",
+    lhs=second_derivative(a, b, A, B, B_a) - second_derivative(b, a, B, A, A_b),
     rhs=total(R_ab[e, f] * y[f], f), by=(symmetric, curvature, *MATRICES),
     because=r"$\nabla_a \nabla_b y = \partial_a (\partial_b y + \Gamma(b, y)) + \Gamma(a, "
     r"\partial_b y + \Gamma(b, y))$, and second derivatives commute.",

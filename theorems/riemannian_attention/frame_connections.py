@@ -9,6 +9,9 @@ curvature      T_ij T_jk T_ki - I is half the curvature, to second order (curvat
 torsion        the gap a + T_ji b - b - T_ki a is minus the torsion, to second order; without
                torsion it is of third order, and not 0 (torsion_proxy.py)
 teleparallel   R_ij = I is flat, but may have torsion; a Jacobian matrix has none (teleparallel.py)
+levi_civita    Christoffel symbols, torsion and curvature of a metric, of lines too (levi_civita.py)
+polar          they are right for polar coordinates, where the plane is flat, and for spheres and
+               hyperbolic planes (plane_metrics.py)
 """
 
 from __future__ import annotations
@@ -20,11 +23,13 @@ from sympy import Integer
 from theorems.riemannian_attention import connection_jets as jets
 from theorems.riemannian_attention import curvature_proxy as curved
 from theorems.riemannian_attention import isometric_transports as turned
+from theorems.riemannian_attention import levi_civita as levi
 from theorems.riemannian_attention import low_rank_frames as low
+from theorems.riemannian_attention import plane_metrics as planes
 from theorems.riemannian_attention import teleparallel as frame
 from theorems.riemannian_attention import torsion_proxy as twisted
 from theorems.riemannian_attention import turned_frames as tokens
-from theorems.riemannian_attention.turned_frames import Q, a, b, c, e, i, j, k
+from theorems.riemannian_attention.turned_frames import Q, a, b, c, e, f, i, j, k
 from theorems.statement import Clause, Mutant, Step, Theorem
 
 on_edges = replace(tokens.triangles, value=Q[i, j] * Q[j, k] * Q[k, i])
@@ -109,6 +114,56 @@ THEOREM = Theorem(
                r"Jacobian matrix of a map, as for polar coordinates of the plane, $\tau = 0$.",
                (frame.constant, frame.constant_back, frame.frame_torsion, frame.product_rule,
                 frame.no_curvature, frame.flat_chart)),
+        Clause("levi_civita", r"Let $G = F^\top F$ with invertible $F$ have the symmetric "
+               r"derivatives $\partial_k G$, and let $\Gamma = G^{-1} k$ with $k_m(u, v) = "
+               r"\frac12 (\partial_u G_{mv} + \partial_v G_{um} - \partial_m G_{uv})$. Then $G\, "
+               r"\Gamma = k$, $\Gamma(a, b) = \Gamma(b, a)$ (no torsion), $\partial_v G = G\, "
+               r"\Gamma(v) + (G\, \Gamma(v))^\top$ (a metric connection), and every $C$ with "
+               r"$C(a, b) = C(b, a)$ and $\partial_v G = G\, C(v) + (G\, C(v))^\top$ is this "
+               r"$\Gamma$.",
+               (levi.symbols_lowered, levi.no_torsion, levi.kinds, levi.parallel_metric,
+                levi.koszul, levi.only_one)),
+        Clause("riemann", r"If moreover $\partial_l \partial_k G = \partial_k \partial_l G$ and "
+               r"$G\, \partial \Gamma + \partial G\, \Gamma = \partial k$, then $\langle e, R(a, "
+               r"b) c \rangle = \frac12 (\partial_a \partial_c G(b, e) - \partial_a \partial_e "
+               r"G(b, c) - \partial_b \partial_c G(a, e) + \partial_b \partial_e G(a, c)) + "
+               r"\langle \Gamma(b, e), \Gamma(a, c) \rangle - \langle \Gamma(a, e), \Gamma(b, c) "
+               r"\rangle$, which changes its sign when $c$ and $e$ are exchanged.",
+               (levi.slope_lowered, levi.riemann, levi.skew)),
+        Clause("lines", r"If $b = s a$, then $R(a, b) = 0$ and $\tau = 0$ for every connection: "
+               r"so it is on a line.",
+               (levi.line_curvature, levi.line_torsion)),
+        Clause("polar", r"Let $u_r$, $u_\theta$ be orthonormal, $\phi > 0$ a function of $u_r "
+               r"\cdot x$ and $G = I + (\phi^2 - 1) u_\theta u_\theta^\top$, which for $d = 2$ is "
+               r"$dr^2 + \phi(r)^2 d\theta^2$, with derivatives by the product rule. Then $F = I "
+               r"+ (\phi - 1) u_\theta u_\theta^\top$ is a frame with inverse $I + (\frac1\phi - "
+               r"1) u_\theta u_\theta^\top$, and for $G$ and its derivatives the formulas above "
+               r"give, with $a_r = u_r \cdot a$ and $a_\theta = u_\theta \cdot a$, $\Gamma(a, b) "
+               r"= \frac{\phi'}{\phi} (a_r b_\theta + a_\theta b_r) u_\theta - \phi \phi' "
+               r"a_\theta b_\theta u_r$ and $R(a, b) = (a_r b_\theta - a_\theta b_r) \phi'' "
+               r"(\frac1\phi u_\theta u_r^\top - \phi\, u_r u_\theta^\top)$. So $R = 0$ for "
+               r"$\phi'' = 0$, as of the plane in polar coordinates, $\phi = r$, and $u_r^\top "
+               r"R(u_r, u_\theta) u_\theta = 0$ iff $\phi'' = 0$. For $\phi'' = -\kappa \phi$ it "
+               r"is $R(a, b) = \kappa (a_r b_\theta - a_\theta b_r) (\phi^2 u_r u_\theta^\top - "
+               r"u_\theta u_r^\top)$: $\kappa = 1$ for $\sin r$ of the sphere, $\kappa = -1$ for "
+               r"$\sinh r$ of the hyperbolic plane.",
+               (planes.polar_metric, planes.polar_frame, planes.polar_symbols, planes.polar_slopes,
+                planes.revolution, planes.flat_iff, planes.one_curvature)),
+        Clause("polar_transports", r"If there $\phi' = 1$, the matrix $J = n u_r^\top + \phi\, t "
+               r"u_\theta^\top$ with $\partial_r n = \partial_r t = 0$, $\partial_\theta n = t$ "
+               r"and $\partial_\theta t = -n$, which for $\phi = r$ is the Jacobian matrix of $r "
+               r"n$, has $(J y)' = J (y' + \Gamma(v, y))$ along $v$: parallel fields have "
+               r"constant $J y$. The connection $F^{-1} \partial F$ of the frame $F$ has for any "
+               r"$\phi$ the torsion $\frac{\phi'}{\phi} (a_r b_\theta - a_\theta b_r) u_\theta$.",
+               (planes.straight_plane, planes.polar_torsion)),
+        Clause("constant_curvature", r"Let $G = \lambda I$ with $\lambda = 4 / p^2$, $p = 1 + "
+               r"\kappa |x|^2 > 0$, and with the derivatives of $\lambda$ for which those of "
+               r"$\lambda p^2$ vanish. The same formulas give $\Gamma(a, b) = -\frac{2 \kappa}{p} "
+               r"((x \cdot a) b + (x \cdot b) a - (a \cdot b) x)$ and $R(a, b) c = \kappa "
+               r"(\langle b, c \rangle a - \langle a, c \rangle b)$, for all $d$: flat space, "
+               r"spheres ($\kappa = 1$), hyperbolic spaces ($\kappa = -1$).",
+               (planes.factor_slope, planes.factor_bend, planes.chart_symbols, planes.chart_slopes,
+                planes.point, planes.chart_curvature)),
     ),
     mutants=(
         Mutant("stretched_last", low.frame_metric, "the diagonal on the other side of V K V^T",
@@ -171,6 +226,29 @@ THEOREM = Theorem(
                "the order",
                redefine=(replace(frame.second, value=frame.half[
                    frame.k, frame.l, frame.e, frame.f]),)),
+        Mutant("koszul_signs", levi.parallel_metric, r"$k$ with $+ \partial_m G_{uv}$",
+               redefine=(replace(levi.first_kind, value=levi.HALF * (
+                   levi.dG[k, levi.m, f] + levi.dG[f, k, levi.m] + levi.dG[levi.m, k, f])),)),
+        Mutant("lopsided_metric", levi.no_torsion, r"$\partial_k G$ need not be symmetric",
+               redefine=(replace(levi.symmetric, value=levi.half_dG[k, e, f]),)),
+        Mutant("every_metric_connection", levi.only_one, "$C$ may have torsion",
+               redefine=(replace(levi.untwisted, value=levi.half_C[e, k, f]),)),
+        Mutant("second_derivatives_alone", levi.riemann, r"$R$ without the products of $\Gamma$",
+               redefine=(replace(levi.covariant, value=levi.SECOND),)),
+        Mutant("two_directions", replace(levi.line_curvature, by=levi.line_curvature.by[:-1]),
+               "no connection is curved, whatever $a$ and $b$ are"),
+        Mutant("saddle_for_sphere", replace(planes.one_curvature, rhs=-planes.one_curvature.rhs),
+               r"$\phi'' = -\kappa \phi$ has the curvature $-\kappa$"),
+        Mutant("flat_for_all", replace(planes.revolution, rhs=Integer(0)),
+               r"metrics $dr^2 + \phi(r)^2 d\theta^2$ are flat"),
+        Mutant("cone", replace(planes.straight_plane, by=tuple(
+            part for part in planes.straight_plane.by if part != planes.unit_slope)),
+            r"$\partial J = J\, \Gamma$ for any $\phi'$"),
+        Mutant("polar_frame_untwisted", replace(planes.polar_torsion, rhs=Integer(0)),
+               "the frame of polar coordinates has no torsion"),
+        Mutant("halved_curvature", replace(
+            planes.chart_curvature, rhs=planes.chart_curvature.rhs * planes.HALF),
+            r"$\lambda = 4 / p^2$ has the curvature $\frac12 \kappa$"),
     ),
     sources=(
         "Riemannian Attention and the Fiber Bundle Transformer",

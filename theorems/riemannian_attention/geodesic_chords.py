@@ -4,7 +4,9 @@ energy              of a path near the segment: its least fourth order is -|Gamm
 distance            so the squared distance (cited: short geodesics minimise the energy)
 chords              what the query's, the averaged, the midpoint's and Simpson's chord leave
 line                on a line the expansion needs no geodesics; the example e^x + x^2 + 1
-constant_curvature  and closed forms of spheres, planes and hyperbolic spaces have it too
+geodesics_on_lines  there Gamma = g'/(2g), and geodesics are the paths with constant f y'
+polar               the law of cosines of the plane in polar coordinates has the expansion
+constant_curvature  and the closed forms of spheres, planes and hyperbolic spaces have it
 only_constant       a query-side chord that is always exact makes the metric constant
 """
 
@@ -16,6 +18,7 @@ from sympy import Expr, Integer, Rational, Sum
 
 from theorems.riemannian_attention import constant_metrics as chords
 from theorems.riemannian_attention import path_energy as paths
+from theorems.riemannian_attention import polar_chords as polar
 from theorems.riemannian_attention import surfaces
 from theorems.riemannian_attention.path_energy import (
     D, D2_hhhh, D_hhh, HALF, K, NORM, TWELFTH, a, b, c, d, eps, h,
@@ -103,6 +106,26 @@ THEOREM = Theorem(
                (surfaces.example_christoffel, surfaces.example_query,
                 surfaces.example_symmetrised, surfaces.example_midpoint,
                 surfaces.example_simpson)),
+        Clause("geodesics_on_lines", r"A metric $g$ along one unit vector $s$ has $K = \frac12 g' "
+               r"(s \cdot h)^2 s$. On a line, with $g = f^2$, $f > 0$ and $\Gamma = \frac12 g' / "
+               r"f^2$: $2 g \Gamma = g'$ and $f \Gamma = f'$. So $(f y')' = f' (y')^2 + f y''$ is "
+               r"0 iff $y'' + \Gamma (y')^2 = 0$: geodesics are the paths with constant $f y'$.",
+               (polar.line_kind, polar.line_symbol, polar.line_rate, polar.line_geodesic)),
+        Clause("polar", r"Let $u_r$, $u_\theta$ be orthonormal, $\phi > 0$ a function of $u_r "
+               r"\cdot x$ and $G = I + (\phi^2 - 1) u_\theta u_\theta^\top$, which for $d = 2$ is "
+               r"$dr^2 + \phi(r)^2 d\theta^2$, with derivatives by the product rule. Then "
+               r"$|\Gamma|^2 = (\phi')^2 h_\theta^2 (\phi^2 h_\theta^2 + 4 h_r^2)$ and $\frac16 "
+               r"D_{hh}(h, h) - \frac1{12} |\Gamma|^2 = \frac13 \phi \phi'' h_r^2 h_\theta^2 - "
+               r"\frac1{12} (\phi \phi' h_\theta^2)^2$, with $h_r = u_r \cdot h$ and $h_\theta = "
+               r"u_\theta \cdot h$. For $\phi = r$ the law of cosines $(r + \varepsilon h_r)^2 + "
+               r"r^2 - 2 r (r + \varepsilon h_r) \cos \theta$, with $\cos \theta = 1 - \frac12 "
+               r"\theta^2 + \frac{1}{24} \theta^4 + \varepsilon^6 \rho$, $\theta = \varepsilon "
+               r"h_\theta$, and with $\varepsilon^2 (|h|^2 - h_r^2 - h_\theta^2)$ of other "
+               r"features, is $\varepsilon^2 G(h, h) + \frac12 \varepsilon^3 D_h(h, h) + "
+               r"\varepsilon^4 (\frac16 D_{hh}(h, h) - \frac1{12} |\Gamma|^2)$ up to "
+               r"$\varepsilon^5$ times a polynomial in $\varepsilon$, $r$, $h_r$, $h_\theta$, "
+               r"$\rho$.",
+               (polar.polar_norm, polar.polar_fourth, polar.law_of_cosines)),
         Clause("constant_curvature", r"A metric $\lambda I$ whose factor has the gradient $l$ has "
                r"$|K|^2 = \frac14 |h|^4 |l|^2$ for $K = G\, \Gamma(h, h)$, the Christoffel symbol "
                r"of the first kind. In the chart of curvature $\kappa$, with $\lambda = 4 / p^2$, "
@@ -174,6 +197,15 @@ THEOREM = Theorem(
         Mutant("half_line_tail", replace(
             surfaces.line_midpoint, rhs=surfaces.line_midpoint.rhs
             + HALF * eps**4 * surfaces.TAIL), r"$\frac{(g')^2}{96 g}$ for $\frac{(g')^2}{48 g}$"),
+        Mutant("doubled_symbol", polar.line_symbol, r"$\Gamma = g' / g$ on a line",
+               redefine=(replace(polar.on_line, value=2 * polar.on_line.value),)),
+        Mutant("unseen_bend", replace(polar.polar_fourth, rhs=polar.polar_fourth.rhs
+                                      - polar.THIRD * polar.phi * polar.phi2
+                                      * polar.A**2 * polar.B**2),
+               r"the fourth order does not see $\phi''$"),
+        Mutant("short_cosine", polar.law_of_cosines, r"$\cos \theta = 1 - \frac12 \theta^2$",
+               redefine=(replace(polar.series, value=1 - HALF * eps**2 * polar.B**2
+                                 + eps**6 * polar.rest),)),
         Mutant("other_curvature", replace(
             surfaces.curved, lhs=4 * surfaces.s - Rational(4, 3) * surfaces.curvature
             * surfaces.s**2), "the sphere with the sign of the hyperbolic plane"),

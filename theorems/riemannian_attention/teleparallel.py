@@ -10,7 +10,7 @@ from theorems.assumptions import right_inverse
 from theorems.connection_walks.frames import frame as chosen_frame
 from theorems.connection_walks.frames import inverse_of, put_rows
 from theorems.connection_walks.sections import equals
-from theorems.exact import Draw
+from theorems.exact import Draw, SmallIntegers
 from theorems.riemannian_attention.connection_jets import (
     D_Gamma, Gamma, a, b, d, delta, e, f, first, g, h, k, l, of, total, v,
 )  # fmt: skip
@@ -50,7 +50,9 @@ half = array("H", d, d, d, d)
 
 
 def _frame(draw: Draw) -> None:
-    """Any frame; of symbols a bidiagonal one."""
+    """Any frame, of a search small ones; of symbols a bidiagonal one."""
+    if type(draw.source) is SmallIntegers:
+        draw.sizes.setdefault(d.name, draw.source.rng.choice((1, 2, 2)))
     rows = chosen_frame(draw, draw.size(d))
     put_rows(draw, F, (), rows)
     put_rows(draw, inverse_F, (), inverse_of(draw, rows))

@@ -5,15 +5,17 @@ from __future__ import annotations
 from itertools import product
 
 from flint import fmpq
-from sympy import Expr, Integer
+from sympy import Expr, IndexedBase, Integer
 
 from theorems.connection_walks.frames import assumed, fixed
 from theorems.exact import Draw, SmallIntegers
 from theorems.riemannian_attention.connection_jets import (
     D_Gamma, HALF, SIXTH, THIRD, Gamma, Vector, a, applied, b, d, delta, derivative, e, eps, f,
-    first, g, h, l, linear, of, origin, quadratic, side, total,
+    first, g, h, l, of, side, total,
 )  # fmt: skip
-from theorems.riemannian_attention.curvature_proxy import MATRICES, R_ab, curvature
+from theorems.riemannian_attention.curvature_proxy import (
+    A, A_a, B, B_b, MATRICES, R_ab, curvature,
+)  # fmt: skip
 from theorems.statement import Assumption, Definition, Step, array
 
 T_ji, T_ki, Z_ji, Z_ki = (array(name, d, d) for name in ("T_{ji}", "T_{ki}", "Z_{ji}", "Z_{ki}"))
@@ -22,9 +24,10 @@ skew = array("q", d, d, d, d)
 bent_a, bent_b, bent_side = array("f_a", d), array("f_b", d), array("f_{a-b}", d)
 
 
-def from_origin(vector: Vector, remainder) -> Expr:
-    """The transport from x to x + eps v."""
-    return (delta(e, f) + eps * linear(vector) + eps**2 * quadratic(origin, vector)
+def from_origin(along: IndexedBase, slope: IndexedBase, remainder: IndexedBase) -> Expr:
+    """The transport from x to x + eps v, of Gamma(v, .) and d_v Gamma(v, .)."""
+    square = total(along[e, g] * along[g, f], g)
+    return (delta(e, f) - eps * along[e, f] + HALF * eps**2 * (square - slope[e, f])
             + eps**3 * remainder[e, f])  # fmt: skip
 
 
@@ -38,24 +41,24 @@ def d_gamma(direction: Vector, along: Vector, vector: Vector) -> Expr:
     return applied(lambda row, column: derivative(direction, along, row, column), vector)
 
 
-def bracket(one: Vector, other: Vector) -> Expr:
-    """d_one Gamma(one, other) - Gamma(one, Gamma(one, other)), entry e."""
-    twice = total(first(one, e, g) * first(one, g, f) * other(f), f, g)
-    return d_gamma(one, one, other) - twice
+def bracket(along: IndexedBase, slope: IndexedBase, vector: IndexedBase) -> Expr:
+    """d_v Gamma(v, w) - Gamma(v, Gamma(v, w)), entry e, of Gamma(v, .), d_v Gamma(v, .) and w."""
+    square = total(along[e, g] * along[g, f], g)
+    return total((slope[e, f] - square) * vector[f], f)
 
 
-to_j = Definition(T_ji[e, f], from_origin(of(a), Z_ji))
-to_k = Definition(T_ki[e, f], from_origin(of(b), Z_ki))
+to_j = Definition(T_ji[e, f], from_origin(A, A_a, Z_ji))
+to_k = Definition(T_ki[e, f], from_origin(B, B_b, Z_ki))
 pentagon = Definition(
     gap[e], eps * (a[e] - b[e] + total(T_ji[e, f] * b[f] - T_ki[e, f] * a[f], f))
 )
 torsion_of = Definition(torsion[e], gamma(of(a), of(b)) - gamma(of(b), of(a)))
-third_of = Definition(third[e], HALF * (bracket(of(b), of(a)) - bracket(of(a), of(b))))
+third_of = Definition(third[e], HALF * (bracket(B, B_b, a) - bracket(A, A_a, b)))
 REMAINDER = eps**4 * total(Z_ji[e, f] * b[f] - Z_ki[e, f] * a[f], f)
 gap_expansion = Step(
     id="gap_expansion", lhs=gap[e],
     rhs=-(eps**2) * torsion[e] + eps**3 * third[e] + REMAINDER,
-    by=(pentagon, to_j, to_k, torsion_of, third_of),
+    by=(pentagon, to_j, to_k, torsion_of, third_of, *MATRICES),
     because=r"$T_{ji} = I - \varepsilon \Gamma(a) + \frac12 \varepsilon^2 (\Gamma(a)^2 - "
     r"\partial_a \Gamma(a)) + \varepsilon^3 Z_{ji}$.",
 )
@@ -69,6 +72,8 @@ def _parallel(draw: Draw) -> bool:
 
 def _jets(draw: Draw) -> None:
     """Gamma and its derivative at x, with regard to what is assumed of them."""
+    if type(draw.source) is SmallIntegers:
+        draw.sizes.setdefault(d.name, draw.source.rng.choice((1, 2, 2)))
     places = range(1, draw.size(d) + 1)
     if assumed(draw, NORMAL) and not fixed(draw, Gamma):
         for cell in draw.cells(Gamma):

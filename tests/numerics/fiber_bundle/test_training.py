@@ -1,9 +1,11 @@
 """The training example: what it draws, that it resumes exactly, and what it refuses."""
 
 import math
+import os
 import re
 import subprocess
 import sys
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -76,7 +78,9 @@ def test_a_run_that_was_killed_goes_on_as_if_it_had_not_been(tmp_path: Path, sto
     assert same(again.state(), whole.state())
 
 
-def test_a_resumed_run_depends_on_all_that_is_saved(tmp_path: Path) -> None:
+def test_a_resumed_run_depends_on_all_that_is_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     whole, half = Run(SMALL), Run(replace(SMALL))
     whole.train()
     for _ in range(4):
@@ -85,8 +89,10 @@ def test_a_resumed_run_depends_on_all_that_is_saved(tmp_path: Path) -> None:
     half.save(tmp_path / "half.pt")
     for lost in ("generator", "optimiser", "model", "step"):
         path = tmp_path / f"{lost}.pt"
-        state = torch.load(tmp_path / "half.pt", weights_only=True)
-        torch.save(state | {lost: Run(SMALL).state()[lost]}, path)
+        state = half.state() | {lost: Run(SMALL).state()[lost]}
+        with monkeypatch.context() as patch:
+            patch.setattr(half, "state", lambda state=state: state)
+            half.save(path)
         other = Run(SMALL)
         other.restore(path)
         other.train()
@@ -104,11 +110,11 @@ def test_a_checkpoint_is_written_whole_or_not_at_all(
     run.train(path)
     before = path.read_bytes()
 
-    def torn(state: Any, file: Any) -> None:
-        file.write(b"half of a checkpoint")
+    def full(file: int) -> None:
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(torch, "save", torn)
+    monkeypatch.setattr(os, "fsync", full)
+    run.step += 1
     with pytest.raises(OSError, match="the disk is full"):
         run.save(path)
     assert path.read_bytes() == before
@@ -119,11 +125,27 @@ def test_checkpoints_of_other_runs_and_other_files_are_refused(tmp_path: Path) -
     Run(SMALL).save(path)
     with pytest.raises(ValueError, match=r"must be of a run with rate = 0.01, got 0.003"):
         Run(replace(SMALL, rate=0.01)).restore(path)
-    torn = tmp_path / "torn.pt"
-    for content in (b"", b"no checkpoint", path.read_bytes()[:1000]):
+    torn, whole = tmp_path / "torn.pt", path.read_bytes()
+    for content in (b"", b"no checkpoint", b"no\ncheckpoint", whole[:1000], whole[:-1], whole[1:]):
         torn.write_bytes(content)
-        with pytest.raises(ValueError, match=r"torn.pt must be a checkpoint of this program"):
+        with pytest.raises(
+            ValueError, match=r"torn.pt must be a checkpoint of this program, whole"
+        ):
             Run(SMALL).restore(torn)
+
+
+def test_a_checkpoint_with_one_changed_bit_is_refused_and_changes_nothing(tmp_path: Path) -> None:
+    run, path = Run(SMALL), tmp_path / "run.pt"
+    run.save(path)
+    whole = path.read_bytes()
+    before = deepcopy(run.state())
+    for place in range(0, len(whole), len(whole) // 40):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        with pytest.raises(ValueError, match=r"bytes that do not fit their digest: remove it"):
+            run.restore(path)
+    assert same(run.state(), before)
+    path.write_bytes(whole)
+    run.restore(path)
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
