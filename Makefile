@@ -46,5 +46,5 @@ $(STAMP): pyproject.toml constraints.txt
 	    "name one with 'make PYTHON=python3.11'" >&2; exit 1; }
 	$(PYTHON) -m venv --clear $(VENV)
 	$(PIP) install --quiet -c constraints.txt $(TORCH_ARGS) torch
-	$(PIP) install --quiet -c constraints.txt -e '.[notebooks,models,dev]'
+	$(PIP) install --quiet -c constraints.txt -e '.[notebooks,models,peers,dev]'
 	@touch $@

@@ -23,6 +23,8 @@
 
 # %%
 import math
+from collections.abc import Callable
+from functools import partial
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -31,6 +33,7 @@ from reading import pictures as draw
 from reading.statements import number, show, table
 from torch.nn import functional
 
+from numerics import connections
 from numerics.collapse import contraction, osc, spectral_norm
 from numerics.costs import distances_count
 from numerics.fiber_bundle import (
@@ -230,6 +233,51 @@ for axes, (title, field) in zip(
     gap = [draw.tidy(end[0].numpy()) for end in ends]
     axes.plot(*zip(*gap, strict=True), color=draw.RED, lw=2, zorder=5)
 plt.show()
+
+# %% [markdown]
+# ### Which words pass the test
+#
+# On a surface that everybody knows the two numbers must come out right. RA10 derives them exactly
+# for metrics $dr^2 + \varphi(r)^2 d\theta^2$: $R(a, b)$ is $-\varphi'' / \varphi$ times the area
+# of $a$ and $b$, so 0 for the plane, although its Christoffel symbols are not. Below, the
+# transports of that connection around a triangle of side $h$: the angle by which the triangle turns
+# a vector, divided by its area, tends to the curvature. The last row is the plane again, but with
+# $R_{ij} = I$ between the frames of the two coordinate directions, of lengths $1$ and $r$: no
+# curvature either, and a gap of minus the torsion $\frac1r (a_r b_\theta - a_\theta b_r)$. So
+# "curvature" deserves its name whenever the transports are those of a connection; "torsion" is a
+# property of the chosen frames, not of the surface.
+
+# %%
+CORNER, A, B = np.array([0.2, 0.1]), np.array([1.0, 0.3]), np.array([-0.2, 0.9])
+AREA = A[0] * B[1] - A[1] * B[0]
+ROUND = np.array([[0, 1, 2]])
+
+
+def around(transport: Callable[..., np.ndarray], corner: np.ndarray, h: float) -> np.ndarray:
+    """T_ij T_jk T_ki - I at a triangle of side about h."""
+    x = np.stack([corner, corner + h * A, corner + h * B])
+    return connections.curvature_proxy(connections.pairwise(transport, x), ROUND)[0]
+
+
+rows = []
+for name, phi, kappa in (
+    ("plane", "r", 0.0), ("sphere", r"\sin r", 1.0), ("hyperbolic plane", r"\sinh r", -1.0),
+):  # fmt: skip
+    transport = partial(connections.conformal_transport, kappa)
+    scale = (2 / (1 + kappa * CORNER @ CORNER)) ** 2
+    found = [
+        float(around(transport, CORNER, h)[0, 1]) / (scale * h * h * AREA / 2)
+        for h in (2.0**-2, 2.0**-10)
+    ]
+    rows.append(f"{name} | ${phi}$ | {number(kappa, 0)} | {number(found[0])} | {number(found[1])}")
+start, h = np.array([1.2, 0.3]), 2.0**-10
+places = np.stack([start, start + h * A, start + h * B])
+step = connections.pairwise(lambda x, y: np.diag([1.0, x[0] / y[0]]), places)
+flat = float(np.abs(connections.curvature_proxy(step, ROUND)).max())
+gap = connections.torsion_gap(step, places, ROUND)[0] / (h * h * AREA / start[0])
+rows.append(f"plane, polar frame | $r$ | 0 | | {number(flat / (h * h * AREA))}")
+table("surface | $\\varphi$ | curvature | angle / area, large | small", rows)
+print("gap of the polar frame, in units of the torsion:", number(gap[0]), number(gap[1]))
 
 # %% [markdown]
 # ## 5. Rank collapse

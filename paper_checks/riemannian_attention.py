@@ -187,14 +187,25 @@ EVIDENCE = {
     ),
     "riemannian-attention/overhead": Evidence(("RA7.counts",), refuted_by=("RA7.overhead",)),
     "riemannian-attention/geodesic-attention": Evidence(
-        ("RA8.distance", "RA8.chords", "RA8.constant"),
+        ("RA8.distance", "RA8.chords", "RA8.constant", "RA8.geodesics_on_lines", "RA8.polar"),
         refuted_by=("RA8.only_constant", "RA8:query_fourth"),
     ),
     "riemannian-attention/preconditioned-step": Evidence(
         ("RA9.steepest", "RA9.direction", "RA9.affine", "RA9.defect", "RA9:every_map")
     ),
     "riemannian-attention/curvature-torsion": Evidence(
-        ("RA10.isometries", "RA10.segments", "RA10.curvature", "RA10.torsion", "RA10.coboundary")
+        (
+            "RA10.isometries",
+            "RA10.segments",
+            "RA10.levi_civita",
+            "RA10.riemann",
+            "RA10.curvature",
+            "RA10.torsion",
+            "RA10.polar",
+            "RA10.constant_curvature",
+            "RA10.coboundary",
+        ),
+        without=("RA10.polar_transports", "RA10:polar_frame_untwisted"),
     ),
     "riemannian-attention/fiber-bundle": Evidence(
         ("RA14.reduction", "RA14.flat", "RA14.causal", "RA14.signed_permutations")

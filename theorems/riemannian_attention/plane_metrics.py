@@ -115,7 +115,6 @@ one_curvature = Step(
 n, t = array("n", d), array("t", d)
 J, dJ, y, speed = array("J", d, d), array(r"\partial J", d, d, d), array("y", d), array("y'", d)
 unit_slope = Definition(phi1, Integer(1))
-unit_slope = Definition(phi1, Integer(1))
 cartesian = (
     Definition(J[e, f], n[e] * u[f] + phi * t[e] * w[f]),
     Definition(dJ[k, e, f], t[e] * MIXED - phi * n[e] * w[k] * w[f]),
