@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 from sympy import Add, Expr, Indexed, IndexedBase, Mul, Pow, Sum, Symbol
 from sympy.printing.latex import LatexPrinter
@@ -61,6 +62,7 @@ def subscript(indices: Sequence[str]) -> str:
 _PRINTER = _Printer()
 
 
+@cache  # page, appendix and bibliography print the same formulas
 def latex(expr: Expr) -> str:
     """One expression."""
     return _PRINTER.doprint(expr)
@@ -80,6 +82,7 @@ def one_line(formula: str) -> str:
     return " ".join(re.sub(r"\\(quad\b|[,;!])", " ", formula).split())
 
 
+@cache
 def relation(left: Expr, sign: str, right: Expr) -> str:
     """left sign right, broken at the sign and at sums of terms where a line would be too long."""
     one_line = f"{latex(left)} {sign} {latex(right)}"
