@@ -80,7 +80,8 @@ class _Spectral(torch.autograd.Function):
     ) -> tuple[torch.Tensor, None, None, None]:
         values, basis = ctx.saved_tensors  # type: ignore[attr-defined]
         weights = ctx.difference(values[..., :, None], values[..., None, :])  # type: ignore[attr-defined]
-        turned = basis.mT @ ((upstream + upstream.mT) / 2) @ basis
+        # Not symmetrised: `symmetric`, through which a came, does that to the gradient too.
+        turned = basis.mT @ upstream @ basis
         return basis @ (weights * turned) @ basis.mT, None, None, None
 
 

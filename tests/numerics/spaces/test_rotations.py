@@ -70,6 +70,12 @@ def test_half_a_turn_is_refused_and_its_distance_is_pi(axis: Any) -> None:
     assert bool(torch.isfinite(gradient).all())
 
 
+@pytest.mark.parametrize("sine", [1e-16, -1e-15])
+def test_half_a_turn_within_rounding_is_refused(sine: float) -> None:
+    with pytest.raises(ValueError, match=r"^y must not lie in the cut locus of x in SO\(3\)"):
+        SO3.log(ONE, turn(-1.0, sine))
+
+
 @every_axis
 @pytest.mark.parametrize("angle", [1e-12, 1e-9, 1e-8])
 def test_small_angles_keep_the_digits_of_the_stored_difference(axis: Any, angle: float) -> None:
@@ -104,6 +110,16 @@ def test_sign_of_a_skew_part_does_not_tell_half_turns_from_none() -> None:
     y = turn(-1.0, 0.0)
     assert (y == y.swapaxes(-1, -2)).all()
     assert float(SO3.distance(ONE, y)[0]) > 3
+
+
+def test_isometries_act_from_both_sides_and_inversion_transposes_first() -> None:
+    g, h = turn(0.6, 0.8)[0], np.eye(3)[[1, 2, 0]]
+    x = SO3.random_points(np.random.default_rng(2), 1)
+    both = np.stack([g, h])
+    close(SO3.act(both, x), g @ x @ h.T, 8 * U)
+    close(SO3.act(AfterInversion(both), x), g @ np.linalg.inv(x) @ h.T, RHO)
+    v = SO3.log(x, ONE)
+    close(SO3.push(both, x, v), SO3.log(SO3.act(both, x), (g @ h.T)[None]), 4 * RHO)
 
 
 def test_transposition_is_an_isometry() -> None:
@@ -189,5 +205,6 @@ def test_many_steps_do_not_leave_the_group() -> None:
     x, v = ONE, 0.1 * skew(AXES[3])
     for _ in range(1000):
         x = SO3.exp(x, x @ v)
-    close(x.swapaxes(-1, -2) @ x, ONE, RHO)
+    # Orthogonal up to the rounding of one step: 3 terms, and as many in the product itself.
+    close(x.swapaxes(-1, -2) @ x, ONE, 16 * U)
     close(SO3.distance(x, SO3.exp(ONE, (100 - 32 * math.pi) * skew(AXES[3]))), 0.0, 1000 * RHO)

@@ -44,6 +44,12 @@ def test_divided_differences_keep_their_digits_however_near(base: float, gap: fl
             assert abs(float(found) - expected) <= 64 * (1 + b) * U * abs(expected)
 
 
+def test_logarithms_far_apart_keep_their_digits() -> None:
+    for a, b in ((1e-12, 1e4), (1e-300, 1.0), (3.0, 9.0)):
+        expected = exact(mpmath.log, lambda t: 1 / t, a, b)
+        assert abs(float(log_difference(np.array(a), np.array(b))) / expected - 1) <= 16 * U
+
+
 def test_plain_quotients_would_lose_them() -> None:
     a, b = np.array(0.7), 0.7 * (1 + 1e-12 * np.arange(1, 50))
     plain = (np.log(a) - np.log(b)) / (a - b)
