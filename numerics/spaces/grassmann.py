@@ -80,7 +80,7 @@ class Grassmann(Space):
         refuse(name, rank, ~(abs(rank - self.k) < 0.5), f"of trace {self.k} in {self.name}")
 
     def _check_tangent(self, xp: ModuleType, x: Array, v: Array, name: str) -> None:
-        bound = self.slack(v.dtype) * norm(xp, dot(xp, v, v, 2))[..., None, None]
+        bound = self.slack(v.dtype) * (1 + norm(xp, dot(xp, v, v, 2)))[..., None, None]
         refuse(name, v, ~(abs(v - transposed(v)) <= bound), "symmetric")
         defect = abs(x @ v + v @ x - v)
         refuse(name, defect, ~(defect <= bound), "tangent at x: x v + v x - v = 0")

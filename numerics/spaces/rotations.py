@@ -48,7 +48,7 @@ class Rotations(Space):
     def _check_tangent(self, xp: ModuleType, x: Array, v: Array, name: str) -> None:
         even = transposed(x) @ v
         even = abs(even + transposed(even)) / 2
-        bound = self.slack(v.dtype) * norm(xp, dot(xp, v, v, 2))[..., None, None]
+        bound = self.slack(v.dtype) * (1 + norm(xp, dot(xp, v, v, 2)))[..., None, None]
         refuse(name, even, ~(even <= bound), "tangent to SO(3) at x: x^T v skew; its even part")
 
     def _check_isometry(self, g: Any, x: Array) -> None:

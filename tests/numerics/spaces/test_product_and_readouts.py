@@ -9,8 +9,10 @@ import torch
 
 from numerics.spaces import (
     Euclidean,
+    Grassmann,
     Lorentz,
     Product,
+    Rotations,
     Sphere,
     ambient_readout,
     frechet_readout,
@@ -128,7 +130,7 @@ def test_values_that_lie_evenly_around_a_query_are_read_as_the_query(laws: Modul
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_a_sum_of_tangent_vectors_that_cancels_is_still_tangent(dtype: str) -> None:
-    for space in (S, H, SH):
+    for space in (S, H, SH, Grassmann(5, 2), Rotations()):
         q, y = (space.random_points(np.random.default_rng(s), 6).astype(dtype) for s in (1, 2))
         half = space.log(q, y) / 4
         there, back = space.exp(q, half), space.exp(q, -half)
