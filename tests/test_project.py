@@ -143,11 +143,12 @@ def test_the_examples_of_the_readme_run_and_say_what_they_say(
     names: dict[str, Any] = {}
     for example in (examples := re.findall(r"```python\n(.*?)```", readme, re.DOTALL)):
         exec(compile(example, "README.md", "exec"), names)
-    assert len(examples) == 2
+    assert len(examples) == 3
     printed = capsys.readouterr().out.splitlines()
     assert "defect=0.25193" in printed[1]
     assert printed[2] == "transient states"
-    for line in printed[-2:]:  # a layer contracts, and scores spread no more than tokens
+    assert printed[-1] == "(6, 3)"
+    for line in printed[-3:-1]:  # a layer contracts, and scores spread no more than tokens
         left, right = map(float, line.split(" <= "))
         assert 0 < left <= right
 
