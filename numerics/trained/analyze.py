@@ -1,7 +1,9 @@
-"""The command `analyze`: the attention modules of a checkpoint against their connection walks.
+"""The command `analyze`: the attention of a checkpoint, measured beside controls.
 
-Every layer passes the parity gate before any is measured; summary.json appears whole or not at
-all. Exit status: 0; 1 an identity misses its threshold; 2 the input cannot be used.
+Every layer passes the parity gate before any is measured. Layers go to measurements.jsonl one by
+one, so that a killed run resumes; plots, statements and last summary.json appear whole or not at
+all. Exit status: 0; 1 an identity misses its threshold; 2 the input cannot be used, or a rank of
+a shared run has ended.
 """
 
 from __future__ import annotations
@@ -9,39 +11,30 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import asdict
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
-from rich.console import Console
-from rich.progress import Progress
-from rich.table import Table
 
-from numerics.trained import identity
-from numerics.trained.architectures import Layer, Model, open_model
-from numerics.trained.attention import attention_output
+from numerics.trained import decisions, identity, plots, report, session, summary, terminal
+from numerics.trained.architectures import open_model
 from numerics.trained.checkpoint import Checkpoint, Refused, open_checkpoint, optional_module
-from numerics.trained.identity import Identity, Parity
+from numerics.trained.controls import LEAST_DRAWS
+from numerics.trained.forward import layers
+from numerics.trained.journal import write_atomically
+from numerics.trained.measurements import Settings
+from numerics.trained.provenance import commit, versions
+from numerics.trained.ranks import ranks
 from numerics.trained.tokens import Tokens, read_text, tokenise
 
-SEED = 0
+__all__ = ["add_arguments", "analyze", "layers", "run"]
+
 EXTRA = ("safetensors", "tokenizers", "transformers")
-PACKAGES = ("attention-geometry", "numpy", "torch", *EXTRA)
-COLUMNS = (
-    "layer",
-    "parity: module",
-    "parity: layer",
-    "identity: edges",
-    "identity: matrices",
-    "rows formed",
-    "scalar surrogate",
-    "row sums - 1",
-)
+MOST_TOKENS = 128  # of a text: what is measured grows with the square, controls with the cube
+Texts = Path | Sequence[Path] | None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,26 +43,44 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "path",
         type=Path,
         metavar="PATH",
-        help="checkpoint directory: config.json, safetensors, tokenizer.json",
+        help="checkpoint: a directory (config.json, safetensors, tokenizer.json) or a GGUF file",
     )
     parser.add_argument(
         "--text",
         type=Path,
+        nargs="+",
         metavar="FILE",
-        help="UTF-8 text to read (default: three paragraphs of the package)",
+        help="UTF-8 texts to read, one a file (default: three paragraphs of the package)",
     )
     parser.add_argument(
-        "--out",
-        type=Path,
-        metavar="DIR",
-        help="where summary.json goes (default: build/analyze/<name>)",
+        "--out", type=Path, metavar="DIR", help="where results go (default: build/analyze/<name>)"
     )
+    parser.add_argument("--layers", type=_at_least(1), metavar="N", help="only the first N layers")
+    parser.add_argument("--texts", type=_at_least(1), metavar="N", help="only the first N texts")
+    parser.add_argument(
+        "--draws",
+        type=_at_least(LEAST_DRAWS),
+        default=LEAST_DRAWS,
+        metavar="N",
+        help=f"draws of each control (default and least: {LEAST_DRAWS})",
+    )
+    parser.add_argument("--seed", type=_at_least(0), default=0, metavar="N", help="default: 0")
+
+
+def _at_least(least: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        if not text.isascii() or not text.isdigit() or int(text) < least:
+            raise argparse.ArgumentTypeError(f"expected an integer from {least} on, got {text!r}")
+        return int(text)
+
+    return parse
 
 
 def run(args: argparse.Namespace) -> int:
     """Analyze `args.path`; the exit status, with one line on stderr where it is not 0."""
+    settings = Settings(args.layers, args.texts, args.draws, args.seed)
     try:
-        failed = analyze(args.path, args.text, args.out)
+        failed = analyze(args.path, args.text, args.out, settings)
     except (Refused, OSError) as refusal:
         failed, status = " ".join(str(refusal).split()), 2
     else:
@@ -79,109 +90,94 @@ def run(args: argparse.Namespace) -> int:
     return status
 
 
-def analyze(path: Path, text: Path | None = None, out: Path | None = None) -> str:
-    """Gate and measure every layer of a checkpoint, print a table, write summary.json.
+def analyze(
+    path: Path, text: Texts = None, out: Path | None = None, settings: Settings | None = None
+) -> str:
+    """Gate and measure a checkpoint, print tables and statements, write the directory `out`.
 
     Returns: a line naming the first layer whose identity misses its threshold, or "".
-    Raises: Refused when the input cannot be used; nothing has been written then.
+    Raises: Refused when the input cannot be used; then nothing has been written, or whole layers.
     """
+    settings = settings or Settings()
     for package in EXTRA:
         optional_module(package)
     checkpoint = open_checkpoint(path)
     model = open_model(checkpoint)
-    tokens = tokenise(checkpoint, read_text(text), model.positions)
+    tokens = _texts(checkpoint, text, settings, model.positions)
+    depth = min(model.depth, settings.layers or model.depth)
     out = out or Path("build") / "analyze" / checkpoint.name
     _check_destination(out)
-    hashes = checkpoint.hashes()
-    _announce(checkpoint, model, tokens, hashes)
-    with _progress(2 * model.depth) as advance:
-        parities = gate_layers(model, tokens, advance)
-        identities = measure_layers(model, tokens, advance)
-    table = [_row(i, p, m) for i, (p, m) in enumerate(zip(parities, identities, strict=True))]
-    _print_table(table)
-    summary = _summary(checkpoint, model, tokens, parities, identities) | {"sha256": hashes}
-    written = write_atomically(out / "summary.json", summary)
-    print(f"wrote {written}")
-    for i, found in enumerate(identities):
-        if not found.ok:
+    settings = replace(settings, workers=torch.get_num_threads())
+    whole = session.Run(checkpoint, model, tokens, depth, settings)
+    with ranks() as shared:
+        header = _header(whole)
+        if shared.writes:
+            terminal.announce(header, tokens)
+        with terminal.progress(2 * depth, shared) as advance:
+            agreed = session.parities(whole, shared, advance)
+            file = out / "measurements.jsonl"
+            records = session.records(whole, shared, agreed, file, header, advance)
+        shared.agree(
+            session.attempt(lambda: _finish(out, header, records, settings), shared.writes)
+        )
+        return _first_failure(records)
+
+
+def _texts(checkpoint: Checkpoint, text: Texts, settings: Settings, positions: int) -> list[Tokens]:
+    files = [text] if isinstance(text, Path) else text
+    if files is None:
+        found = read_text(None).strip().split("\n\n")
+    else:
+        found = [read_text(file) for file in files]
+    limit = min(positions, MOST_TOKENS)
+    tokens = [tokenise(checkpoint, t, limit) for t in found[: settings.texts]]
+    for number, t in enumerate(tokens, 1):
+        if len(set(t.ids)) < 4:
+            raise Refused(f"text {number} has {len(set(t.ids))} different tokens, 4 are needed")
+    return tokens
+
+
+def _finish(
+    out: Path, header: dict[str, Any], records: list[dict[str, Any]], settings: Settings
+) -> None:
+    """Print the table and the statements; write plots, page and last the summary."""
+    terminal.print_table(records)
+    numbers = summary.numbers(records, header["model"]["causal"], settings.seed)
+    statements = decisions.decide(numbers)
+    whole = {
+        **header,
+        "norm": "max_i |dy_i| / max_i |y_i| over token rows, float64",
+        "thresholds": {
+            "parity": identity.PARITY_THRESHOLD,
+            "identity": identity.IDENTITY_THRESHOLD,
+        },
+        "layers": [{"layer": r["layer"], **r["identity"]} for r in records],
+        "numbers": numbers,
+        "statements": [{"id": s.id, "outcome": s.outcome, "text": s.text} for s in statements],
+        "seed": settings.seed,
+        "commit": commit(),
+        "ok": all(r["identity"]["ok"] for r in records),
+    }
+    del whole["kind"]
+    for statement in statements:
+        print(statement.line)
+    for name, svg in plots.figures(header["model"]["name"], records, numbers).items():
+        write_atomically(out / name, svg)
+    write_atomically(out / "statements.md", report.page(whole, statements))
+    text = json.dumps(whole, indent=1, sort_keys=True, allow_nan=False) + "\n"
+    print(f"wrote {write_atomically(out / 'summary.json', text)}")
+
+
+def _first_failure(records: list[dict[str, Any]]) -> str:
+    for r in records:
+        found = r["identity"]
+        if not found["ok"]:
             return (
-                f"layer {i}: the identity misses its threshold {identity.IDENTITY_THRESHOLD:g}: "
-                f"edges {found.edges:.2e}, matrices {found.matrices:.2e}"
+                f"layer {r['layer']}: the identity misses its threshold "
+                f"{identity.IDENTITY_THRESHOLD:g}: edges {found['edges']:.2e}, matrices "
+                f"{found['matrices']:.2e}"
             )
     return ""
-
-
-def layers(model: Model, tokens: Tokens) -> Iterator[tuple[int, Layer, torch.Tensor]]:
-    """Index, layer and the layer's input x (n, d), one layer in memory at a time."""
-    x = model.embed(tokens.ids, tokens.type_ids)
-    for index in range(model.depth):
-        layer = model.layer(index)
-        yield index, layer, x
-        x = layer.after_attention(x, attention_output(x, layer.attention()))
-
-
-def gate_layers(
-    model: Model, tokens: Tokens, advance: Callable[[str], None] = lambda line: None
-) -> list[Parity]:
-    """The parity of every layer, in order.
-
-    Raises: Refused at the first layer that does not agree with transformers.
-    """
-    found = []
-    for index, layer, x in layers(model, tokens):
-        try:
-            parity = identity.parity(x, layer)
-        except ValueError as error:
-            raise Refused(f"layer {index}: {error}; nothing is measured") from error
-        if not parity.ok:
-            raise Refused(
-                f"layer {index} fails the parity gate against transformers "
-                f"{version('transformers')}: attention module {parity.attention:.2e}, layer "
-                f"{parity.layer:.2e}, threshold {identity.PARITY_THRESHOLD:g}; nothing is measured"
-            )
-        advance(f"layer {index}: parity gate passed ({parity.attention:.1e})")
-        found.append(parity)
-    return found
-
-
-def measure_layers(
-    model: Model, tokens: Tokens, advance: Callable[[str], None] = lambda line: None
-) -> list[Identity]:
-    """The identity of every layer, in order.
-
-    Raises: Refused where a transport overflows though the module's output does not.
-    """
-    found = []
-    for index, layer, x in layers(model, tokens):
-        rows = identity.rows_to_form(len(x), model.d, model.heads, SEED, index)
-        try:
-            found.append(identity.measure(x, layer, rows))
-        except ValueError as error:
-            raise Refused(f"layer {index}: {error}") from error
-        advance(f"layer {index}: measured")
-    return found
-
-
-def write_atomically(file: Path, content: dict[str, object]) -> Path:
-    """Write JSON so that the file is whole or absent, whatever happens meanwhile.
-
-    Raises: Refused when the directory cannot be written.
-    """
-    text = json.dumps(content, indent=2, sort_keys=True, allow_nan=False) + "\n"
-    temporary = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(file)
-    except OSError as error:
-        raise Refused(f"{file}: cannot be written ({error})") from error
-    finally:
-        with suppress(OSError):  # a destination that is no directory has no file to remove
-            temporary.unlink()
-    return file
 
 
 def _check_destination(out: Path) -> None:
@@ -191,92 +187,39 @@ def _check_destination(out: Path) -> None:
         raise Refused(f"{out}: cannot be written ({existing} is not a writable directory)")
 
 
-def _summary(
-    checkpoint: Checkpoint,
-    model: Model,
-    tokens: Tokens,
-    parities: list[Parity],
-    identities: list[Identity],
-) -> dict[str, object]:
-    rows = zip(parities, identities, strict=True)
+def _header(whole: session.Run) -> dict[str, Any]:
+    """What tells one run from another: the first line of the journal."""
+    checkpoint, model, settings = whole.checkpoint, whole.model, whole.settings
+    stored = checkpoint.stored_types  # blocks are named Q4_1, IQ4_NL, TQ1_0, MXFP4, ...
     return {
+        "kind": "run",
         "model": {
             "name": checkpoint.name,
             "architecture": checkpoint.config["model_type"],
+            "causal": model.causal,
             "d": model.d,
             "heads": model.heads,
             "layers": model.depth,
+            "layers_measured": whole.depth,
+            "parameters": _parameters(checkpoint),
+            "stored_types": stored,
+            "quantised": any(kind[0] in "QTM" or kind[:2] == "IQ" for kind in stored),
         },
-        "text": {
-            "sha256": tokens.text_sha256,
-            "tokens_in_text": tokens.tokens_in_text,
-            "n": len(tokens.ids),
-        },
-        "norm": "max_i |dy_i| / max_i |y_i| over token rows, float64",
-        "thresholds": {
-            "parity": identity.PARITY_THRESHOLD,
-            "identity": identity.IDENTITY_THRESHOLD,
-        },
-        "layers": [
-            {
-                "layer": i,
-                "parity_attention": p.attention,
-                "parity_layer": p.layer,
-                **asdict(m),
-                "ok": m.ok,
-            }
-            for i, (p, m) in enumerate(rows)
+        "sha256": checkpoint.hashes(),
+        "texts": [
+            {"sha256": t.text_sha256, "tokens_in_text": t.tokens_in_text, "n": len(t.ids)}
+            for t in whole.texts
         ],
-        "seed": SEED,
-        "versions": {"python": platform.python_version()} | {p: _version(p) for p in PACKAGES},
-        "ok": all(found.ok for found in identities),
+        "arguments": {"draws": settings.draws, "seed": settings.seed},
+        "versions": versions(),
     }
 
 
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"
-
-
-def _announce(checkpoint: Checkpoint, model: Model, tokens: Tokens, hashes: dict[str, str]) -> None:
-    n, total = len(tokens.ids), tokens.tokens_in_text
-    print(
-        f"{checkpoint.name}: {checkpoint.config['model_type']}, {model.depth} layers, "
-        f"n = {n}, d = {model.d}, H = {model.heads}"
-    )
-    for name, digest in hashes.items():
-        print(f"{name}: sha256 {digest}")
-    if n < total:
-        print(f"note: the text has {total} tokens, the model takes {n}: the rest is left out")
-
-
-@contextmanager
-def _progress(steps: int) -> Iterator[Callable[[str], None]]:
-    if not Console().is_terminal:
-        yield lambda line: print(line, flush=True)
-        return
-    with Progress(transient=True) as bar:
-        task = bar.add_task("layers", total=steps)
-        yield lambda line: bar.update(task, advance=1, description=line)
-
-
-def _row(index: int, parity: Parity, found: Identity) -> tuple[str, ...]:
-    errors = (parity.attention, parity.layer, found.edges, found.matrices)
-    tail = (str(found.rows_formed), f"{found.surrogate:.4f}", f"{found.row_sum_deviation:.1e}")
-    return (str(index), *(f"{error:.1e}" for error in errors), *tail)
-
-
-def _print_table(rows: list[tuple[str, ...]]) -> None:
-    console = Console()
-    if not console.is_terminal:
-        for row in (COLUMNS, *rows):
-            print("  ".join(cell.rjust(len(head)) for cell, head in zip(row, COLUMNS, strict=True)))
-        return
-    table = Table(*COLUMNS, title="attention module against its connection walk")
-    for column in table.columns:
-        column.justify = "right"
-    for row in rows:
-        table.add_row(*row)
-    console.print(table)
+def _parameters(checkpoint: Checkpoint) -> int:
+    total = 0
+    for shape in checkpoint.shapes.values():
+        size = 1
+        for side in shape:
+            size *= side
+        total += size
+    return total

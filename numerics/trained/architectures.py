@@ -6,7 +6,7 @@ An unknown model is never guessed at: T5 and GPT-Neo, for instance, use logits w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import torch
@@ -14,17 +14,25 @@ import torch
 from numerics.trained.attention import AttentionWeights
 from numerics.trained.bert import Bert
 from numerics.trained.checkpoint import Checkpoint, Refused
+from numerics.trained.decoder import CLASSES, Decoder
+from numerics.trained.gpt2 import Gpt2
+from numerics.trained.layers import ValueFold
 
 
 class Reference(Protocol):
     """One layer of the transformers library, filled with the checkpoint's tensors."""
 
-    def attention_output(self, x: torch.Tensor) -> torch.Tensor:
-        """The attention module's output (n, d), after W_O, before the residual."""
+    @property
+    def implementation(self) -> str:
+        """The library's attention implementation: sdpa, or eager for logits with a soft-cap."""
+        ...
+
+    def attention_output(self, z: torch.Tensor) -> torch.Tensor:
+        """The attention module's output (n, d) for its input z, after W_O, before norm and sum."""
         ...
 
     def layer_output(self, x: torch.Tensor) -> torch.Tensor:
-        """The whole layer's output (n, d)."""
+        """The whole layer's output (n, d) for its input x."""
         ...
 
 
@@ -32,11 +40,19 @@ class Layer(Protocol):
     """One layer read from disk."""
 
     def attention(self) -> AttentionWeights:
-        """The attention module's tensors in row form, by head."""
+        """The attention module's tensors in row form, by query head."""
+        ...
+
+    def attention_input(self, x: torch.Tensor) -> torch.Tensor:
+        """What enters the attention module, (n, d), from the layer's input x: its norm, or x."""
         ...
 
     def after_attention(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        """The layer's output (n, d) from its input x and its attention output y."""
+        """The layer's output (n, d) from its input x and the attention module's output y."""
+        ...
+
+    def value_fold(self) -> ValueFold | None:
+        """The preceding norm's part that folds into W_V, or None where no norm precedes."""
         ...
 
     def reference(self) -> Reference:
@@ -51,6 +67,7 @@ class Model(Protocol):
     heads: int
     depth: int
     positions: int
+    causal: bool
 
     def embed(self, ids: Sequence[int], type_ids: Sequence[int]) -> torch.Tensor:
         """Tokens entering layer 0, (n, d)."""
@@ -61,19 +78,29 @@ class Model(Protocol):
         ...
 
 
-ARCHITECTURES: dict[str, type[Bert]] = {"bert": Bert}
+ARCHITECTURES: dict[str, Callable[[Checkpoint], Model]] = {
+    "bert": Bert,
+    "gpt2": Gpt2,
+    **dict.fromkeys(CLASSES, Decoder),
+}
 
 
 def open_model(checkpoint: Checkpoint) -> Model:
     """The adapter for the checkpoint's `model_type`, with all its shapes checked.
 
-    Raises: Refused for an architecture that is not in the table, and as the adapter does.
+    Raises: Refused for an architecture that is not in the table, for weights quantised within
+    safetensors, and as the adapter does.
     """
     kind = checkpoint.config.get("model_type")
     adapter = ARCHITECTURES.get(kind) if isinstance(kind, str) else None
     if adapter is None:
         raise Refused(
-            f"{checkpoint.directory / 'config.json'}: architecture {kind!r} is not known "
+            f"{checkpoint.config_source}: architecture {kind!r} is not known "
             f"(known: {', '.join(ARCHITECTURES)})"
+        )
+    if checkpoint.config.get("quantization_config") is not None:
+        raise Refused(
+            f"{checkpoint.config_source}: quantization_config is set; read the weights before "
+            "they were quantised, or a GGUF file"
         )
     return adapter(checkpoint)

@@ -15,6 +15,7 @@ from torch.nn import functional
 
 from numerics.trained.attention import AttentionWeights
 from numerics.trained.checkpoint import Checkpoint, Refused, optional_module
+from numerics.trained.layers import LayerAtWork, by_head, without_prefix
 
 ACTIVATIONS = {
     "gelu": functional.gelu,
@@ -32,8 +33,10 @@ class Bert:
     unknown activation), a width no multiple of the heads, a missing or mis-shaped tensor.
     """
 
+    causal = False
+
     def __init__(self, checkpoint: Checkpoint) -> None:
-        self.checkpoint = checkpoint
+        self.checkpoint, self.at_work = checkpoint, LayerAtWork(self._read)
         self.d = checkpoint.integer("hidden_size")
         self.heads = checkpoint.integer("num_attention_heads")
         self.depth = checkpoint.integer("num_hidden_layers")
@@ -44,13 +47,13 @@ class Bert:
         self.eps = checkpoint.positive("layer_norm_eps")
         self.activation = str(checkpoint.config.get("hidden_act"))
         self._refuse_variants()
-        self.prefix = self._find_prefix()
+        self.prefix = without_prefix(checkpoint, "embeddings.word_embeddings.weight", PREFIXES)
         for name, shape in self._embedding_shapes().items():
             checkpoint.require(self._stored(f"embeddings.{name}"), shape)
         for index in range(self.depth):
             for name, shape in self._layer_shapes().items():
                 checkpoint.require(self._stored(f"encoder.layer.{index}.{name}"), shape)
-        self._refuse_surplus_layers()
+        checkpoint.refuse_other_layers(f"{self.prefix}encoder.layer.", self.depth)
 
     def embed(self, ids: Sequence[int], type_ids: Sequence[int]) -> torch.Tensor:
         """Tokens entering layer 0, (n, d), for n token ids and their segment ids.
@@ -77,14 +80,17 @@ class Bert:
 
         Raises: Refused when a tensor is not floating point or not finite.
         """
-        tensors = {
+        self.at_work(index)
+        return BertLayer(self, index)
+
+    def _read(self, index: int) -> dict[str, torch.Tensor]:
+        return {
             name: self.checkpoint.tensor(self._stored(f"encoder.layer.{index}.{name}"), shape)
             for name, shape in self._layer_shapes().items()
         }
-        return BertLayer(self, tensors)
 
     def _refuse_variants(self) -> None:
-        file, config = self.checkpoint.directory / "config.json", self.checkpoint.config
+        file, config = self.checkpoint.config_source, self.checkpoint.config
         position = config.get("position_embedding_type", "absolute")
         if position != "absolute":
             raise Refused(
@@ -104,33 +110,12 @@ class Bert:
                 f"{file}: hidden_size {self.d} is no multiple of num_attention_heads {self.heads}"
             )
 
-    def _find_prefix(self) -> str:
-        for prefix in PREFIXES:
-            if f"{prefix}embeddings.word_embeddings.weight" in self.checkpoint.shapes:
-                return prefix
-        raise Refused(
-            f"{self.checkpoint.directory}: tensor embeddings.word_embeddings.weight "
-            "is missing (also under the prefix bert.)"
-        )
-
     def _stored(self, name: str) -> str:
         """The name in the file; files of the first releases call a norm's gain gamma."""
         stored = self.prefix + name
         old = stored.replace("LayerNorm.weight", "LayerNorm.gamma")
         old = old.replace("LayerNorm.bias", "LayerNorm.beta")
         return old if old in self.checkpoint.shapes else stored
-
-    def _refuse_surplus_layers(self) -> None:
-        start = f"{self.prefix}encoder.layer."
-        numbers = {
-            n[len(start) :].split(".")[0] for n in self.checkpoint.shapes if n.startswith(start)
-        }
-        surplus = numbers - {str(i) for i in range(self.depth)}
-        if surplus:
-            raise Refused(
-                f"{self.checkpoint.directory}: config.json has num_hidden_layers "
-                f"{self.depth}, the weights hold layer {min(surplus)}"
-            )
 
     def _embedding_shapes(self) -> dict[str, tuple[int, ...]]:
         return {
@@ -154,10 +139,15 @@ class Bert:
 
 @dataclass(frozen=True)
 class BertLayer:
-    """One layer's tensors (float64) under the names that transformers gives them."""
+    """One layer; its tensors (float64) have the names that transformers gives them."""
 
     model: Bert
-    tensors: dict[str, torch.Tensor]
+    index: int
+
+    @property
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """The layer's tensors by name, read again if another layer was at work since."""
+        return self.model.at_work(self.index)
 
     def attention(self) -> AttentionWeights:
         """The attention module in row form by head; d_k = d_v = d / H, scale 1 / sqrt(d_k)."""
@@ -166,8 +156,7 @@ class BertLayer:
 
         def weight(part: str) -> torch.Tensor:
             # torch stores (out, in): W^T is the row form, and heads are blocks of its columns.
-            rows = self.tensors[f"{ATTENTION}.{part}.weight"].mT
-            return rows.reshape(d, heads, width).transpose(0, 1).contiguous()
+            return by_head(self.tensors[f"{ATTENTION}.{part}.weight"].mT, heads, heads)
 
         def bias(part: str) -> torch.Tensor:
             return self.tensors[f"{ATTENTION}.{part}.bias"].reshape(heads, width)
@@ -179,6 +168,14 @@ class BertLayer:
             b_o=self.tensors[f"{DENSE}.bias"],
             scale=width**-0.5,
         )
+
+    def attention_input(self, x: torch.Tensor) -> torch.Tensor:
+        """x itself, (n, d): the norms come after."""
+        return x
+
+    def value_fold(self) -> None:
+        """None: no norm precedes the attention module within its layer."""
+        return None
 
     def after_attention(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         """The layer's output (n, d) from its input x (n, d) and attention output y (n, d)."""
@@ -215,11 +212,12 @@ class BertReference:
     """A transformers BertLayer in eval mode, asked for its attention module and its output."""
 
     module: torch.nn.Module
+    implementation: str = "sdpa"
 
-    def attention_output(self, x: torch.Tensor) -> torch.Tensor:
+    def attention_output(self, z: torch.Tensor) -> torch.Tensor:
         """Self-attention and W_O with biases, (n, d), before residual and LayerNorm."""
         attention = self.module.get_submodule("attention")
-        mixed = attention.get_submodule("self")(x[None])[0]
+        mixed = attention.get_submodule("self")(z[None])[0]
         return attention.get_submodule("output.dense")(mixed)[0]
 
     def layer_output(self, x: torch.Tensor) -> torch.Tensor:

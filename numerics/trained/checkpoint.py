@@ -1,62 +1,81 @@
-"""A checkpoint directory in the Hugging Face layout: config.json beside safetensors files.
+"""A checkpoint on disk: its configuration, and its tensors one at a time.
 
-Tensors are read one at a time, so that memory never holds more than the layer at work.
-Pickled weights are refused always: unpickling a file runs whatever code its author put in it.
+Two forms are read: the Hugging Face layout (config.json beside safetensors files) and GGUF.
+Tensors are read when asked for, so that memory never holds more than the layer at work.
 """
 
 from __future__ import annotations
 
 import hashlib
-import importlib
-import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 
-PICKLE_SUFFIXES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle")
-HOW_TO_CONVERT = (
-    "convert it to safetensors where you trust it: load the model with transformers, then "
-    "model.save_pretrained(DIR) and tokenizer.save_pretrained(DIR)"
-)
+from numerics.trained.gguf_store import GgufStore
+from numerics.trained.gguf_tokenizer import tokenizer_from_metadata
+from numerics.trained.refusals import Refused, optional_module, read_object, shown
+from numerics.trained.safetensors_store import SafetensorsStore, weight_file, weight_files
+
+__all__ = ["Checkpoint", "Refused", "open_checkpoint", "optional_module", "sha256"]
+
+FLOATS = ("BF16", "F16", "F32", "F64")
 
 
-class Refused(ValueError):
-    """The input cannot be used; the message says in one line why, and what would help."""
+class Store(Protocol):
+    """Tensors by the names that the transformers library gives them."""
 
+    files: tuple[Path, ...]
+    shapes: dict[str, tuple[int, ...]]
+    types: dict[str, str]
 
-def optional_module(name: str) -> ModuleType:
-    """The module `name` of the optional extra `models`.
+    def where(self, name: str) -> Path:
+        """The file that holds tensor `name`."""
+        ...
 
-    Raises: Refused, with the line that installs it, when it does not import.
-    """
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise Refused(
-            f"analyze needs the package {name.partition('.')[0]} ({error}): "
-            "pip install 'attention-geometry[models]'"
-        ) from error
+    def read(self, name: str) -> torch.Tensor:
+        """Tensor `name`, in any dtype."""
+        ...
+
+    def rows(self, name: str, indices: Sequence[int]) -> torch.Tensor:
+        """Rows `indices` of the 2-d tensor `name`."""
+        ...
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """An opened checkpoint: its configuration and, for every tensor, its file and stored shape.
-
-    Source: the safetensors format (an 8-byte length, a JSON header, the raw tensors).
-    """
+    """An opened checkpoint: its configuration, where that stands, and its tensors."""
 
     name: str
     directory: Path
     config: Mapping[str, object]
-    files: tuple[Path, ...]
-    holder: Mapping[str, Path]
-    shapes: Mapping[str, tuple[int, ...]]
+    config_source: str
+    store: Store
+    tokenizer: Callable[[], Any] | None = None  # built where no tokenizer.json lies beside
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The weight files."""
+        return self.store.files
+
+    @property
+    def shapes(self) -> Mapping[str, tuple[int, ...]]:
+        """The stored shape of every tensor, by name."""
+        return self.store.shapes
+
+    @property
+    def stored_types(self) -> dict[str, int]:
+        """How many tensors are stored in which type, by the format's name of the type."""
+        return dict(sorted(Counter(self.store.types.values()).items()))
+
+    @property
+    def quantised(self) -> bool:
+        """Whether some tensor is stored in blocks and dequantised when read."""
+        return any(kind not in FLOATS for kind in self.store.types.values())
 
     def require(self, name: str, shape: Sequence[int]) -> None:
         """Check from the file's header alone that tensor `name` is there with this shape.
@@ -67,8 +86,8 @@ class Checkpoint:
             raise Refused(f"{self.directory}: tensor {name} is missing")
         if self.shapes[name] != tuple(shape):
             raise Refused(
-                f"{self.holder[name]}: tensor {name} has shape {list(self.shapes[name])}, "
-                f"expected {list(shape)} from config.json"
+                f"{self.store.where(name)}: tensor {name} has shape {list(self.shapes[name])}, "
+                f"expected {list(shape)} from {Path(self.config_source).name}"
             )
 
     def tensor(self, name: str, shape: Sequence[int]) -> torch.Tensor:
@@ -77,8 +96,7 @@ class Checkpoint:
         Raises: Refused when it is missing, mis-shaped, not floating point or not finite.
         """
         self.require(name, shape)
-        with _opened(self.holder[name]) as stored:
-            return self._as_float64(name, stored.get_tensor(name))
+        return self._as_float64(name, self.store.read(name))
 
     def rows(self, name: str, shape: Sequence[int], indices: Sequence[int]) -> torch.Tensor:
         """The rows `indices` (n of them) of the 2-d tensor `name`, (n, d), as float64.
@@ -90,33 +108,32 @@ class Checkpoint:
         outside = [i for i in indices if not 0 <= i < shape[0]]
         if outside:
             raise Refused(f"index {outside[0]} lies outside {name}, which has {shape[0]} rows")
-        with _opened(self.holder[name]) as stored:
-            table = stored.get_slice(name)
-            return self._as_float64(name, torch.cat([table[i : i + 1] for i in indices]))
+        return self._as_float64(name, self.store.rows(name, indices))
 
     def _as_float64(self, name: str, stored: torch.Tensor) -> torch.Tensor:
         if not stored.is_floating_point():
-            raise Refused(f"{self.holder[name]}: tensor {name} holds {stored.dtype}, not floats")
+            raise Refused(
+                f"{self.store.where(name)}: tensor {name} holds {stored.dtype}, not floats"
+            )
         tensor = stored.to(torch.float64)
         if not bool(torch.isfinite(tensor).all()):
-            raise Refused(f"{self.holder[name]}: tensor {name} holds NaN or infinity")
+            raise Refused(f"{self.store.where(name)}: tensor {name} holds NaN or infinity")
         return tensor
 
     def integer(self, key: str) -> int:
-        """The positive integer `key` of config.json.
+        """The positive integer `key` of the configuration.
 
         Raises: Refused when it is absent or anything else.
         """
         value = self.config.get(key)
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
             raise Refused(
-                f"{self.directory / 'config.json'}: {key} must be a positive integer, "
-                f"found {_shown(value)}"
+                f"{self.config_source}: {key} must be a positive integer, found {shown(value)}"
             )
         return value
 
     def positive(self, key: str) -> float:
-        """The positive finite number `key` of config.json.
+        """The positive finite number `key` of the configuration.
 
         Raises: Refused when it is absent or anything else.
         """
@@ -124,10 +141,41 @@ class Checkpoint:
         number = value if isinstance(value, int | float) and not isinstance(value, bool) else 0
         if not 0 < number < math.inf:
             raise Refused(
-                f"{self.directory / 'config.json'}: {key} must be a positive number, "
-                f"found {_shown(value)}"
+                f"{self.config_source}: {key} must be a positive number, found {shown(value)}"
             )
         return float(number)
+
+    def require_layer(
+        self, start: str, shapes: Mapping[str, Sequence[int]], buffers: Sequence[str] = ()
+    ) -> None:
+        """Check one layer's tensors from the headers: all there, none besides but `buffers`.
+
+        `start` is what the layer's tensors have before their names within the layer. A tensor
+        that nobody reads, such as a bias that the configuration does not mention, is refused.
+        Raises: Refused as `require`.
+        """
+        for name, shape in shapes.items():
+            self.require(start + name, shape)
+        stored = {n.removeprefix(start) for n in self.shapes if n.startswith(start)}
+        unread = stored - set(shapes) - set(buffers)
+        if unread:
+            raise Refused(
+                f"{self.store.where(start + min(unread))}: tensor {start}{min(unread)} is not "
+                f"read for this architecture and {Path(self.config_source).name}"
+            )
+
+    def refuse_other_layers(self, start: str, depth: int) -> None:
+        """Refuse weights of layers that the configuration does not have.
+
+        `start` is what the names of a layer's tensors have before the layer's number.
+        """
+        numbers = {n[len(start) :].split(".")[0] for n in self.shapes if n.startswith(start)}
+        surplus = numbers - {str(i) for i in range(depth)}
+        if surplus:
+            raise Refused(
+                f"{self.config_source} has num_hidden_layers {depth}, the weights hold layer "
+                f"{min(surplus)}"
+            )
 
     def hashes(self) -> dict[str, str]:
         """SHA-256 of every weight file, by file name."""
@@ -141,90 +189,43 @@ def sha256(file: Path) -> str:
 
 
 def open_checkpoint(path: Path) -> Checkpoint:
-    """Open a checkpoint directory (or the safetensors file inside one) and read its headers.
+    """Open a checkpoint directory, a safetensors file inside one, or a GGUF file: headers only.
 
     Raises: Refused for a missing path, pickled weights, any other format, an unreadable
-    configuration, and a file that is truncated or no safetensors file at all.
+    configuration, and a file that is truncated or not of its format.
     """
     if not path.exists():
         raise Refused(f"{path}: no such file or directory")
+    single = _gguf_of(path)
+    if single is not None:
+        return _open_gguf(single)
     directory = path if path.is_dir() else path.parent
-    files = _files_of_directory(path) if path.is_dir() else (_single_file(path),)
-    config = _read_object(directory / "config.json")
-    holder: dict[str, Path] = {}
-    shapes: dict[str, tuple[int, ...]] = {}
-    for file in files:
-        with _opened(file) as stored:
-            for name in stored.keys():  # noqa: SIM118 -- the reader is no mapping
-                if name in holder:
-                    raise Refused(f"{file}: tensor {name} is also in {holder[name].name}")
-                holder[name] = file
-                shapes[name] = tuple(stored.get_slice(name).get_shape())
+    files = weight_files(path) if path.is_dir() else (weight_file(path),)
+    config_file = directory / "config.json"
+    config, store = read_object(config_file), SafetensorsStore(files)
     name = directory.resolve().name or "checkpoint"
-    return Checkpoint(name, directory, config, files, holder, shapes)
+    return Checkpoint(name, directory, config, str(config_file), store)
 
 
-def _single_file(path: Path) -> Path:
-    if path.suffix in PICKLE_SUFFIXES:
-        raise Refused(
-            f"{path}: pickled weights are never opened (they can run code); {HOW_TO_CONVERT}"
-        )
-    if path.suffix != ".safetensors":
-        raise Refused(f"{path}: not a checkpoint directory and not a .safetensors file")
-    return path
+def _gguf_of(path: Path) -> Path | None:
+    """The GGUF file that a path means: itself, or the only one of a directory without weights."""
+    if not path.is_dir():
+        return path if path.suffix == ".gguf" else None
+    if any(path.glob("model.safetensors*")):
+        return None
+    found = sorted(path.glob("*.gguf"))
+    if len(found) > 1:
+        raise Refused(f"{path}: holds {len(found)} .gguf files; name one, such as {found[0].name}")
+    return found[0] if found else None
 
 
-def _files_of_directory(directory: Path) -> tuple[Path, ...]:
-    whole, index = directory / "model.safetensors", directory / "model.safetensors.index.json"
-    if whole.is_file():
-        return (whole,)
-    if index.is_file():
-        return _shards(index)
-    pickles = sorted(p.name for p in directory.iterdir() if p.suffix in PICKLE_SUFFIXES)
-    if pickles:
-        raise Refused(
-            f"{directory}: holds only pickled weights ({pickles[0]}), which are never "
-            f"opened (they can run code); {HOW_TO_CONVERT}"
-        )
-    raise Refused(f"{directory}: no model.safetensors and no model.safetensors.index.json")
-
-
-def _shards(index: Path) -> tuple[Path, ...]:
-    weight_map = _read_object(index).get("weight_map")
-    names = list(weight_map.values()) if isinstance(weight_map, dict) else []
-    # A shard is a plain file name: an index must not reach outside its own directory.
-    plain = [n for n in names if isinstance(n, str) and n and Path(n).name == n]
-    if not names or plain != names:
-        raise Refused(f"{index}: weight_map must map tensors to file names beside it")
-    shards = tuple(index.parent / name for name in sorted(set(plain)))
-    for shard in shards:
-        if _single_file(shard) and not shard.is_file():
-            raise Refused(f"{shard}: shard named by {index.name} is missing")
-    return shards
-
-
-def _read_object(file: Path) -> dict[str, object]:
-    try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise Refused(f"{file}: no such file") from error
-    except (OSError, ValueError, RecursionError) as error:
-        raise Refused(f"{file}: unreadable ({error})") from error
-    if not isinstance(content, dict):
-        raise Refused(f"{file}: must hold a JSON object, found {_shown(content)}")
-    return content
-
-
-@contextmanager
-def _opened(file: Path) -> Iterator[Any]:
-    """A safetensors file held open; every failure of the reader becomes a Refused."""
-    library = optional_module("safetensors")
-    try:
-        with library.safe_open(file, framework="pt") as stored:
-            yield stored
-    except (library.SafetensorError, OSError) as error:
-        raise Refused(f"{file}: not a whole safetensors file ({error})") from error
-
-
-def _shown(value: object) -> str:
-    return "nothing" if value is None else repr(value)[:60]
+def _open_gguf(file: Path) -> Checkpoint:
+    store = GgufStore(file)
+    return Checkpoint(
+        name=file.stem,
+        directory=file.parent,
+        config=store.config,
+        config_source=str(file),
+        store=store,
+        tokenizer=lambda: tokenizer_from_metadata(store.header.metadata, file),
+    )

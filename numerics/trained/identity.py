@@ -1,10 +1,11 @@
 """Parity gate and identity of one attention module (CW1, CW2).
 
-Satisfies, for tokens x (n, d) and an attention module with H heads:
+Satisfies, for module inputs z (n, d), which are the layer's inputs x after the norm that
+precedes the module if any does, and an attention module with H query heads:
   parity     the transformers module = softmax attention written out from the same tensors;
-  edges      the module = sum_j P_ij (T_ij x_j) + b_i, the vector T_ij x_j formed on every edge;
+  edges      the module = sum_j P_ij (T_ij z_j) + b_i, the vector T_ij z_j formed on every edge;
   matrices   the same with the matrices T_ij themselves formed;
-  surrogate  sum_j P_ij (sum_h T^h) x_j + b_i: what the head-mean graph alone keeps.
+  surrogate  sum_j P_ij (sum_h T^h) z_j + b_i: what the head-mean graph alone keeps.
 P is the head mean, T_ij = sum_h g^h_ij H T^h, g^h_ij = A^h_ij / (H P_ij), T^h = (W_V^h W_O^h)^T.
 """
 
@@ -26,6 +27,7 @@ IDENTITY_THRESHOLD = 1e-13
 # Forming every T_ij costs n^2 d^2 H multiply-adds a layer; beyond this, a seeded sample of rows.
 FORMED_PRODUCTS = 5e10
 BLOCK_BYTES = 2**22  # stays in a core's cache: tiles of 64 MiB were several times slower
+TRANSPORT_BYTES = 2**26
 
 
 @dataclass(frozen=True)
@@ -83,31 +85,41 @@ def parity(x: torch.Tensor, layer: Layer) -> Parity:
 
     Raises: ValueError as `relative_error`.
     """
-    reference = layer.reference()
-    y = attention_output(x, layer.attention())
+    reference, z = layer.reference(), layer.attention_input(x)
+    y = attention_output(z, layer.attention())
     return Parity(
-        relative_error(y, reference.attention_output(x)),
+        relative_error(y, reference.attention_output(z)),
         relative_error(layer.after_attention(x, y), reference.layer_output(x)),
     )
 
 
 @torch.no_grad()
-def measure(x: torch.Tensor, layer: Layer, rows: torch.Tensor) -> Identity:
+def measure(
+    x: torch.Tensor, layer: Layer, rows: torch.Tensor, transport_bytes: int = TRANSPORT_BYTES
+) -> Identity:
     """The identity at a layer's input x (n, d); matrices T_ij formed on the query rows `rows`.
 
+    The matrices T^h are held some of their rows at a time, transport_bytes at most (one row of
+    each at least): all of them outweigh the layer that they come from.
     Raises: ValueError as `relative_error`.
     Source: CW1, CW2.
     """
-    weights = layer.attention()
-    y = layer.reference().attention_output(x)
-    pattern, transports = attention_pattern(x, weights), head_transports(weights.w_v, weights.w_o)
-    offset = walk_offset(pattern, weights)
-    formed = y.clone()  # rows left out keep error 0, the norm is over all rows as for `edges`
-    formed[rows] = formed_walk(pattern[:, rows], transports, x) + offset[rows]
+    weights, z = layer.attention(), layer.attention_input(x)
+    y, pattern = layer.reference().attention_output(z), attention_pattern(z, weights)
+    offset, d = walk_offset(pattern, weights), weights.w_o.shape[2]
+    edges, formed, surrogate = offset.clone(), y.clone(), offset.clone()
+    formed[rows] = offset[rows]  # rows left out keep error 0, the norm is over all, as for `edges`
+    step = max(1, transport_bytes // (8 * weights.heads * z.shape[1]))
+    for start in range(0, d, step):
+        block = slice(start, start + step)
+        transports = head_transports(weights.w_v, weights.w_o[:, :, block])
+        edges[:, block] += edge_walk(pattern, transports, z)
+        formed[rows, block] += formed_walk(pattern[:, rows], transports, z)
+        surrogate[:, block] += scalar_surrogate(pattern, transports, z)
     return Identity(
-        edges=relative_error(edge_walk(pattern, transports, x) + offset, y),
+        edges=relative_error(edges, y),
         matrices=relative_error(formed, y),
-        surrogate=relative_error(scalar_surrogate(pattern, transports, x) + offset, y),
+        surrogate=relative_error(surrogate, y),
         rows_formed=len(rows),
         row_sum_deviation=(pattern.sum(dim=-1) - 1).abs().max().item(),
     )

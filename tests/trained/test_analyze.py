@@ -12,10 +12,23 @@ from pathlib import Path
 
 import pytest
 
-from numerics.trained import analyze, identity
+from numerics.trained import analyze, gate, identity, plots
+from numerics.trained.architectures import open_model
 from numerics.trained.bert import BertLayer
 from numerics.trained.checkpoint import Refused, open_checkpoint
+from numerics.trained.forward import layers
 from numerics.trained.tokens import read_text, tokenise
+
+FILES = [
+    *("collapse.svg", "depth.svg", "measurements.jsonl"),
+    *("spectra.svg", "statements.md", "summary.json"),
+]
+
+
+@pytest.fixture
+def unplotted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the plots, which cost more than all else on a small model."""
+    monkeypatch.setattr(plots, "figures", lambda name, records, numbers: {})
 
 
 def call(*arguments: object) -> int:
@@ -33,13 +46,15 @@ def test_summary_is_complete_and_the_same_twice(
     output = capsys.readouterr()
     assert output.err == ""
     assert sum(line.lstrip().startswith(("0  ", "1  ")) for line in output.out.splitlines()) == 4
-    assert [p.name for p in (tmp_path / "one").iterdir()] == ["summary.json"]
-    one, two = ((tmp_path / out / "summary.json").read_bytes() for out in ("one", "two"))
-    assert one == two
-    summary = json.loads(one)
+    files = sorted(p.name for p in (tmp_path / "one").iterdir())
+    assert files == FILES
+    for name in files:
+        one, two = ((tmp_path / out / name).read_bytes() for out in ("one", "two"))
+        assert one == two, f"{name} differs between two runs"
+    summary = json.loads((tmp_path / "one" / "summary.json").read_text())
     digest = hashlib.sha256((tiny / "model.safetensors").read_bytes()).hexdigest()
     assert summary["sha256"] == {"model.safetensors": digest}
-    assert summary["text"]["n"] == 10
+    assert [t["n"] for t in summary["texts"]] == [10]
     assert (summary["model"]["d"], summary["model"]["heads"], summary["seed"]) == (15, 3, 0)
     assert set(summary["versions"]) >= {"python", "torch", "transformers", "safetensors"}
     assert summary["ok"]
@@ -50,6 +65,7 @@ def test_summary_is_complete_and_the_same_twice(
         assert layer["row_sum_deviation"] <= 11 * 2**-53, f"{layer}"
 
 
+@pytest.mark.usefixtures("unplotted")
 def test_default_destination_is_named_after_the_checkpoint(
     tiny: Path, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -58,6 +74,7 @@ def test_default_destination_is_named_after_the_checkpoint(
     assert (tmp_path / "build" / "analyze" / "tiny" / "summary.json").is_file()
 
 
+@pytest.mark.usefixtures("unplotted")
 def test_a_terminal_gets_a_table(
     tiny: Path, text: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -76,6 +93,7 @@ def test_padding_and_truncation_of_the_tokenizer_file_are_off(tiny: Path, text: 
     assert 0 not in tokens.ids, f"padded: {tokens.ids}"
 
 
+@pytest.mark.usefixtures("unplotted")
 def test_a_long_text_is_cut_and_says_so(
     tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -84,7 +102,8 @@ def test_a_long_text_is_cut_and_says_so(
     assert call(tiny, "--text", long, "--out", tmp_path / "out") == 0
     assert "the text has 42 tokens, the model takes 12" in capsys.readouterr().out
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
-    assert summary["text"] == summary["text"] | {"n": 12, "tokens_in_text": 42}
+    (found,) = summary["texts"]
+    assert found == found | {"n": 12, "tokens_in_text": 42}
 
 
 @pytest.mark.parametrize("limit", [1, 2])
@@ -122,9 +141,28 @@ BAD_INPUT: dict[str, tuple[Callable[[Path, Path], list[object]], str]] = {
     "empty text": (lambda d, t: [d, "--text", write(d, "e.txt", b"")], "the text is empty"),
     "blank text": (lambda d, t: [d, "--text", write(d, "e.txt", b" \n\t\n")], "text is empty"),
     "binary text": (lambda d, t: [d, "--text", write(d, "e.txt", b"\xff\x00")], "unreadable text"),
+    "few tokens": (lambda d, t: [d, "--text", write(d, "e.txt", b"walk")], "4 are needed"),
     "out is a file": (lambda d, t: [d, "--text", t, "--out", t], "cannot be written"),
     "out below a file": (lambda d, t: [d, "--text", t, "--out", t / "x"], "cannot be written"),
 }
+
+
+BAD_ARGUMENTS = {
+    "--draws": ("199", "expected an integer from 200 on"),
+    "--layers": ("0", "expected an integer from 1 on"),
+    "--texts": ("x", "expected an integer from 1 on"),
+    "--seed": ("-1", "expected an integer from 0 on"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_ARGUMENTS)
+def test_arguments_that_make_no_measurement_are_refused(
+    name: str, tiny: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    value, match = BAD_ARGUMENTS[name]
+    with pytest.raises(SystemExit, match="2"):
+        call(tiny, f"{name}={value}")
+    assert match in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("case", BAD_INPUT)
@@ -163,6 +201,7 @@ def test_a_missing_package_says_how_to_install_it(
     assert not (tiny / "out").exists()
 
 
+@pytest.mark.usefixtures("unplotted")
 def test_a_failed_gate_measures_nothing(
     tiny: Path, text: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -183,6 +222,7 @@ def test_a_failed_gate_measures_nothing(
     assert not (tiny / "out").exists()
 
 
+@pytest.mark.usefixtures("unplotted")
 def test_a_failed_identity_is_written_and_status_1(
     tiny: Path, text: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -192,6 +232,7 @@ def test_a_failed_identity_is_written_and_status_1(
     assert not json.loads((tiny / "out" / "summary.json").read_text())["ok"]
 
 
+@pytest.mark.usefixtures("unplotted")
 def test_a_module_without_output_has_no_relative_error(
     make_bert: Callable[..., Path], text: Path
 ) -> None:
@@ -205,22 +246,6 @@ def test_a_module_without_output_has_no_relative_error(
         analyze.analyze(directory, text, directory / "out")
 
 
-def test_a_write_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "out" / "summary.json"
-    analyze.write_atomically(file, {"old": 1})
-
-    def broken(self: Path, target: Path) -> Path:
-        raise OSError("no space left")
-
-    monkeypatch.setattr(Path, "replace", broken)
-    with pytest.raises(Refused, match="no space left"):
-        analyze.write_atomically(file, {"new": 1})
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        analyze.write_atomically(file, {"new": float("nan")})
-    assert json.loads(file.read_text()) == {"old": 1}
-    assert [p.name for p in file.parent.iterdir()] == ["summary.json"]
-
-
 @pytest.mark.models
 def test_a_text_of_invisible_characters_has_no_tokens(minilm: Path) -> None:
     with pytest.raises(Refused, match="no tokens besides special ones"):
@@ -228,14 +253,15 @@ def test_a_text_of_invisible_characters_has_no_tokens(minilm: Path) -> None:
 
 
 @pytest.mark.models
-def test_minilm_is_its_connection_walk_and_not_its_graph(minilm: Path, tmp_path: Path) -> None:
-    short = tmp_path / "short.txt"
-    short.write_text("Whether she comes home depends on the streets that lead away.")
-    assert call(minilm, "--text", short, "--out", tmp_path / "out") == 0
-    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
-    assert len(summary["layers"]) == 6
-    for layer in summary["layers"]:
-        assert layer["rows_formed"] == summary["text"]["n"]
-        assert max(layer["edges"], layer["matrices"]) < 1e-13, f"{layer}"
+def test_minilm_is_its_connection_walk_and_not_its_graph(minilm: Path) -> None:
+    checkpoint = open_checkpoint(minilm)
+    model = open_model(checkpoint)
+    text = "Whether she comes home depends on the streets that lead away."
+    tokens = tokenise(checkpoint, text, model.positions)
+    for index, layer, x in layers(model, tokens):
+        parity = gate.gate_layer(index, layer, x)
+        found = gate.identity_record(index, layer, x, model, parity, seed=0)
+        assert found["rows_formed"] == len(tokens.ids)
+        assert max(found["edges"], found["matrices"]) < 1e-13, f"layer {index}: {found}"
         # Twelve heads with different transports: the head-mean graph misses most of the block.
-        assert layer["surrogate"] > 0.5, f"{layer}"
+        assert found["surrogate"] > 0.5, f"layer {index}: {found}"

@@ -138,6 +138,7 @@ def test_a_truncated_file_is_refused(kept: float, tiny: Path) -> None:
         (b"[" * 100_000, "unreadable"),
         (b"[1]", "must hold a JSON object"),
         (b"{}", "architecture None is not known"),
+        (b'{"model_type": "bert", "quantization_config": {}}', "quantization_config is set"),
     ],
 )
 def test_an_unreadable_config_is_refused(content: bytes, match: str, tiny: Path) -> None:
@@ -147,11 +148,14 @@ def test_an_unreadable_config_is_refused(content: bytes, match: str, tiny: Path)
 
 
 @pytest.mark.parametrize(
-    "kind", ["t5", "gpt_neo", "gpt2", "roberta", "llama", "BERT", "", None, 3, ["bert"]]
+    "kind",
+    ["t5", "gpt_neo", "gpt_neox", "gemma3", "mixtral", "phi3", "BERT", "", None, 3, ["bert"]],
 )
 def test_unknown_architectures_are_refused_by_name(kind: object, tiny: Path) -> None:
     change_config(tiny, model_type=kind)
-    with pytest.raises(Refused, match=r"architecture .* is not known \(known: bert\)") as refusal:
+    with pytest.raises(
+        Refused, match=r"architecture .* is not known \(known: bert, gpt2"
+    ) as refusal:
         open_model(open_checkpoint(tiny))
     assert repr(kind) in str(refusal.value)
 

@@ -10,11 +10,11 @@ import pytest
 import torch
 
 from numerics.trained import identity
-from numerics.trained.analyze import layers
 from numerics.trained.architectures import Layer, open_model
 from numerics.trained.attention import AttentionWeights
 from numerics.trained.bert import BertLayer
 from numerics.trained.checkpoint import open_checkpoint
+from numerics.trained.forward import layers
 from numerics.trained.tokens import read_text, tokenise
 from numerics.walks import multi_head_walk
 

@@ -1,0 +1,101 @@
+"""A run over all layers: gated, measured, journalled, shared out over ranks, resumable."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from numerics.trained import gate, identity, measurements
+from numerics.trained.architectures import Model
+from numerics.trained.checkpoint import Checkpoint, Refused
+from numerics.trained.journal import Journal, Record
+from numerics.trained.measurements import Settings, Streams
+from numerics.trained.ranks import Ranks
+from numerics.trained.tokens import Tokens
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is measured: a model, its texts, how many layers, and with which settings."""
+
+    checkpoint: Checkpoint
+    model: Model
+    texts: list[Tokens]
+    depth: int
+    settings: Settings
+
+
+def attempt(work: Callable[[], object], mine: bool = True) -> str | None:
+    """What there is to refuse about some work of this rank, for all ranks to agree on."""
+    try:
+        if mine:
+            work()
+    except (Refused, OSError, ValueError, ArithmeticError) as refusal:
+        return str(refusal) or type(refusal).__name__
+    return None
+
+
+def parities(run: Run, shared: Ranks, advance: gate.Advance) -> dict[int, identity.Parity]:
+    """The parity of every layer, on every rank.
+
+    Raises: Refused, on every rank, where a layer does not agree with transformers.
+    """
+    found: dict[int, identity.Parity] = {}
+
+    def work() -> None:
+        found.update(gate.gate_layers(run.model, run.texts[0], advance, run.depth, shared))
+
+    shared.agree(attempt(work))
+    return {k: v for part in shared.share(found) for k, v in part.items()}
+
+
+def records(
+    run: Run,
+    shared: Ranks,
+    agreed: dict[int, identity.Parity],
+    file: Path,
+    header: Record,
+    advance: gate.Advance,
+) -> list[Record]:
+    """The records of all layers in order, those of an earlier run read back; rank 0 writes.
+
+    Raises: Refused, on every rank, for what cannot be measured or written.
+    """
+    opened: list[Journal] = []
+    shared.agree(attempt(lambda: opened.append(Journal(file, header)), shared.writes))
+    journal = opened[0] if opened else None
+    done: dict[int, Record] = shared.share(journal.records if journal else {})[0]
+    done = dict(done)
+    streams: list[Streams] = []
+
+    def measure(start: int, found: dict[int, Record]) -> None:
+        if not streams:
+            streams.append(Streams(run.checkpoint, run.model, run.texts, run.settings.seed))
+        for index in range(start, min(start + shared.world, run.depth)):
+            view = streams[0].advance(index)
+            if shared.owns(index) and index not in done:
+                found[index] = _record(run, view, agreed[index])
+
+    for start in range(0, run.depth if len(done) < run.depth else 0, shared.world):
+        found: dict[int, Record] = {}
+        shared.agree(attempt(lambda start=start, found=found: measure(start, found)))
+        fresh = {k: v for part in shared.share(found) for k, v in part.items()}
+        done |= fresh
+        shared.agree(attempt(lambda fresh=fresh: _append(journal, fresh, advance)))
+    return [json.loads(json.dumps(done[index])) for index in range(run.depth)]
+
+
+def _append(journal: Journal | None, fresh: dict[int, Record], advance: gate.Advance) -> None:
+    for index in sorted(fresh) if journal else ():
+        assert journal is not None
+        journal.append(fresh[index])
+        advance(f"layer {index}: measured")
+
+
+def _record(run: Run, view: measurements.View, parity: identity.Parity) -> Record:
+    x, seed = view.passages[0].x, run.settings.seed
+    own = gate.identity_record(view.index, view.layer, x, run.model, parity, seed)
+    rest = measurements.record(view, run.texts, run.model.causal, run.settings)
+    return {**rest, "identity": own}

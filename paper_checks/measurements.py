@@ -1,0 +1,168 @@
+"""Measurements of trained models that are committed, and the decision rules run on them again.
+
+A file is the summary that `attention-geometry analyze` writes. Its numbers are taken as they are,
+its statements are not: every rule runs again, and a file whose statements differ is a fault.
+`python -m paper_checks.measurements SUMMARY NAME` adds one.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from numerics.trained.decisions import Statement, decide, scale
+from numerics.trained.scale import effects
+from paper_checks.report import write_atomically
+
+FOLDER = Path(__file__).with_name("measurements")
+KEYS = ("arguments", "commit", "model", "numbers", "seed", "sha256", "statements", "texts",
+        "thresholds", "versions")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One model: its statements by the rules of now, and what its file says otherwise."""
+
+    name: str
+    kind: str
+    architecture: str
+    parameters: int
+    commit: str
+    statements: tuple[Statement, ...]
+    effects: Mapping[str, float] | None
+    faults: tuple[str, ...]
+
+    @property
+    def short_commit(self) -> str:
+        """The commit shortened; "with changes" where files differed from it."""
+        return self.commit[:12] + (" with changes" if self.commit.endswith("+") else "")
+
+    def statement(self, measurement: str) -> Statement | None:
+        """The statement of one measurement, such as EM.isometry."""
+        return next((s for s in self.statements if s.id == measurement), None)
+
+
+def load(file: Path) -> Measured:
+    """One committed file, with every decision rule run on its numbers again.
+
+    Raises: ValueError, naming the file, where it is no whole summary of `analyze`.
+    """
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+        missing = [key for key in KEYS if key not in content]
+        if missing:
+            raise ValueError(f"without {', '.join(missing)}")
+        if not isinstance(content["commit"], str) or not content["commit"]:
+            raise ValueError("measured at no commit")
+        model, numbers = content["model"], content["numbers"]
+        statements = tuple(decide(numbers))
+        found = effects(numbers, model["parameters"])
+        said = {s["id"]: (s["outcome"], s["text"]) for s in content["statements"]}
+        return Measured(
+            name=model["name"],
+            kind="decoder" if model["causal"] else "encoder",
+            architecture=model["architecture"],
+            parameters=model["parameters"],
+            commit=content["commit"],
+            statements=statements,
+            effects=found,
+            faults=tuple(_faults(file.name, said, statements)),
+        )
+    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+        raise ValueError(f"{file.name}: not a whole summary of analyze ({error!r})") from error
+
+
+def _faults(
+    name: str, said: Mapping[str, tuple[str, str]], statements: Sequence[Statement]
+) -> list[str]:
+    now = {s.id: (s.outcome, s.text) for s in statements}
+    return [
+        f"{name}: {i} says {said.get(i, ('nothing',))[0]}, the rule on its numbers gives "
+        f"{now.get(i, ('nothing',))[0]}"
+        for i in sorted(now.keys() | said.keys())
+        if now.get(i) != said.get(i)
+    ]
+
+
+def committed(folder: Path = FOLDER) -> tuple[list[Measured], list[str]]:
+    """All committed measurements by name, and one line for each fault among them."""
+    found, faults = [], []
+    for file in sorted(folder.glob("*.json")):
+        try:
+            found.append(load(file))
+        except ValueError as error:
+            faults.append(str(error))
+    return found, faults + [fault for one in found for fault in one.faults]
+
+
+def families(found: Sequence[Measured]) -> dict[str, Statement]:
+    """The statement about scale of each architecture, over the models measured of it."""
+    kinds = dict.fromkeys(one.architecture for one in found)
+    return {
+        kind: scale([one.effects for one in found
+                     if one.architecture == kind and one.effects is not None])
+        for kind in kinds
+    }  # fmt: skip
+
+
+def held(found: Sequence[Measured]) -> dict[str, bool]:
+    """Whether each measurement's rule, run again on every file, gives what that file says.
+
+    What none of the files measures is absent.
+    """
+    verdicts: dict[str, bool] = {}
+    for one in found:
+        broken = {fault.split(": ")[1].split(" says")[0] for fault in one.faults}
+        for s in one.statements:
+            verdicts[s.id] = verdicts.get(s.id, True) and s.id not in broken
+    return verdicts
+
+
+def note(found: Sequence[Measured], measurements: Sequence[str]) -> str:
+    """What the models show for some measurements, in the LaTeX subset of texts; "" for none."""
+    lines = []
+    for measurement in measurements:
+        if measurement == "EM.scale":
+            lines += [f"{kind} family: {s.line}" for kind, s in families(found).items()]
+            continue
+        for one in found:
+            if s := one.statement(measurement):
+                lines.append(
+                    f"{one.name} ({one.kind}, {one.parameters / 1e6:.0f} million parameters, "
+                    f"measured at commit {one.short_commit}): {s.line}"
+                )
+    return escaped("".join(f" {line}." for line in lines)).strip()
+
+
+def escaped(text: str) -> str:
+    """Plain text in the LaTeX subset: its specials escaped, powers such as T^h left as symbols."""
+    return "".join(f"\\{c}" if c in "%&_#${}" else c for c in text)
+
+
+def add(summary: Path, name: str, folder: Path = FOLDER) -> Path:
+    """Copy a summary into the folder under the model's name; the file written.
+
+    Raises: ValueError for a summary that is not whole, whose rules disagree, or that no commit
+    stands for.
+    """
+    content = json.loads(summary.read_text(encoding="utf-8"))
+    content["model"] = {**content["model"], "name": name}
+    kept = {key: content[key] for key in (*KEYS, "layers", "norm", "ok") if key in content}
+    folder.mkdir(exist_ok=True)
+    file = folder / f"{name}.json"
+    write_atomically(file, json.dumps(kept, sort_keys=True, indent=1) + "\n")
+    try:
+        faults = load(file).faults
+    except ValueError as error:
+        faults = (str(error),)
+    if faults:
+        file.unlink()
+        raise ValueError("; ".join(faults))
+    return file
+
+
+if __name__ == "__main__":
+    print(add(Path(sys.argv[1]), sys.argv[2]))

@@ -1,0 +1,258 @@
+"""The decision rules on numbers made by hand: each verdict is reached, each condition counts."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from numerics.trained import decisions
+from numerics.trained.bootstrap import interval
+from numerics.trained.decisions import (
+    ILL_DEFINED,
+    NOT_SUPPORTED,
+    NOT_TESTABLE,
+    SUPPORTED,
+    Statement,
+    decide,
+)
+from numerics.trained.scale import effects, slope
+
+KINDS = ("gaussian", "haar", "permuted", "shuffled", "norms")
+LAYERS, TEXTS = 7, 3
+
+
+def spread_entry(ratio: float) -> dict[str, Any]:
+    control = {
+        "control": 0.2, "control_by_layer": [[0.2, 0.19, 0.21]] * LAYERS,
+        "ratio": [ratio, ratio - 0.05, ratio + 0.05], "below_5": 0.9 if ratio < 1 else 0.0,
+        "above_95": 0.0 if ratio < 1 else 0.9,
+    }  # fmt: skip
+    return {
+        "value": [0.2 * ratio, 0.1, 0.3], "by_layer": [0.2 * ratio] * LAYERS, "left_out": 0,
+        **{kind: copy.deepcopy(control) for kind in KINDS},
+    }  # fmt: skip
+
+
+def defect_entry(difference: float) -> dict[str, Any]:
+    gap = [difference, difference - 0.05, difference + 0.05]
+    return {
+        "value": [0.8, 0.7, 0.9], "control": [1.3, 1.2, 1.4], "difference": gap, "matched": 1.2,
+        "difference_matched": list(gap), "below_5": 0.8 if difference < 0 else 0.1,
+        "above_95": 0.0, "walks": 84, "heads": 28, "undefined": 0, "no_structure": 0,
+        "empty_rows": 2,
+    }  # fmt: skip
+
+
+def depth_table(first: float, last: float) -> dict[str, Any]:
+    steps = [first + (last - first) * k / (LAYERS - 2) for k in range(LAYERS - 1)]
+    real = [[s, 1.01 * s, 0.99 * s] for s in steps]
+    return {
+        "real": real,
+        **{k: [[0.9, 0.91, 0.89]] * (LAYERS - 1) for k in decisions.DEPTH_CONTROLS},
+    }
+
+
+def stack(values: list[float], **more: float) -> dict[str, Any]:
+    constant = {key: [[value] * TEXTS] * LAYERS for key, value in more.items()}
+    return {"osc": [[value] * TEXTS for value in values], **constant}
+
+
+def numbers() -> dict[str, Any]:
+    """A model that supports every claim that one model can."""
+    pure = [0.5**k for k in range(LAYERS)]
+    stacks = stack(pure, relative=0.01, floor=1e-15, factor=0.6, spread_factor=0.7, bound=2.0)
+    collapse = {
+        "bounded": "osc",
+        "real.no_sinks.relative": [[0.9, 0.8, 0.85]] * (LAYERS + 1),
+        "initialised.no_sinks.relative": [[0.7, 0.7, 0.7]] * LAYERS,
+        "normed.relative": [[0.1, 0.11, 0.09]] * LAYERS,
+        **{f"{name}.{key}": value for name in ("bare", "frozen") for key, value in stacks.items()},
+    }
+    measures = ("cv", "cv_folded", "functional", "summed", "mixed")
+    return {
+        "identity": {"edges": 1e-15, "matrices": 2e-15, "layers": LAYERS, "surrogate": [0.8, 0.9]},
+        "transports": {"heads": 4, "theory": 0.204, **{m: spread_entry(0.7) for m in measures}},
+        "reversibility": {
+            "heads.reduced.centred": defect_entry(-0.4),
+            "heads.whole.curl": defect_entry(-0.2),
+            "heads.whole.raw": defect_entry(-0.1),
+        },
+        "depth": {"transitions": LAYERS - 1, "no_sinks": {"distance": depth_table(0.8, 0.1)}},
+        "collapse": collapse,
+    }
+
+
+def statement(found: dict[str, Any], id: str) -> Statement:
+    (one,) = [s for s in decide(found) if s.id == id]
+    return one
+
+
+def test_a_model_that_supports_all() -> None:
+    outcomes = {s.id: s.outcome for s in decide(numbers())}
+    assert outcomes.pop("EM.scale") == NOT_TESTABLE
+    assert set(outcomes.values()) == {SUPPORTED}, f"{outcomes}"
+    assert len(outcomes) == 10
+
+
+def edit(*path: Any, to: Any) -> Callable[[dict[str, Any]], None]:
+    def change(found: Any) -> None:
+        for key in path[:-1]:
+            found = found[key]
+        found[path[-1]] = to
+
+    return change
+
+
+WALKS, DISTANCES = "heads.reduced.centred", ("depth", "no_sinks", "distance")
+CHANGES: dict[str, tuple[str, Callable[[dict[str, Any]], None], str]] = {
+    "a wrong identity": ("EM.identity", edit("identity", "edges", to=1e-12), NOT_SUPPORTED),
+    **{
+        f"a ratio to {kind} that may be 1": (
+            "EM.isometry",
+            edit("transports", "cv", kind, "ratio", to=[0.9, 0.8, 1.01]),
+            NOT_SUPPORTED,
+        )
+        for kind in KINDS
+    },
+    "few heads below the 5% point": (
+        "EM.isometry",
+        edit("transports", "cv", "gaussian", "below_5", to=0.5),
+        NOT_SUPPORTED,
+    ),
+    "few heads": ("EM.isometry", edit("transports", "heads", to=1), NOT_TESTABLE),
+    "no transport with a spread": (
+        "EM.functional",
+        edit("transports", "functional", "gaussian", "ratio", to=None),
+        ILL_DEFINED,
+    ),
+    "causal": ("EM.reversibility", edit("reversibility", to="undefined"), ILL_DEFINED),
+    "no structure": (
+        "EM.reversibility",
+        edit("reversibility", WALKS, "difference", to=None),
+        ILL_DEFINED,
+    ),
+    "no nearer than models without training": (
+        "EM.reversibility",
+        edit("reversibility", WALKS, "difference_matched", to=[-0.1, -0.2, 0.01]),
+        NOT_SUPPORTED,
+    ),
+    "no nearer in its logits": (
+        "EM.reversibility",
+        edit("reversibility", "heads.whole.curl", to=defect_entry(0.1)),
+        NOT_SUPPORTED,
+    ),
+    "few heads with a law": (
+        "EM.reversibility",
+        edit("reversibility", WALKS, "heads", to=7),
+        NOT_TESTABLE,
+    ),
+    "two transitions": ("EM.depth_stability", edit("depth", "transitions", to=2), NOT_TESTABLE),
+    "distances that rise": (
+        "EM.depth_stability",
+        edit(*DISTANCES, to=depth_table(0.1, 0.8)),
+        NOT_SUPPORTED,
+    ),
+    "distances that fall a little": (
+        "EM.depth_stability",
+        edit(*DISTANCES, to=depth_table(0.8, 0.5)),
+        NOT_SUPPORTED,
+    ),
+    "uniform attention, with distance 0 throughout": (
+        "EM.depth_stability",
+        edit(*DISTANCES, "initialised", to=[[0.01] * TEXTS] * (LAYERS - 1)),
+        NOT_SUPPORTED,
+    ),
+    "one text": (
+        "EM.depth_stability",
+        edit(*DISTANCES, "real", to=[[0.5]] * (LAYERS - 1)),
+        NOT_TESTABLE,
+    ),
+    "a broken bound": ("EM.collapse_bound", edit("collapse", "bare.bound", to=[[1e-9] * 3] * 7),
+                       NOT_SUPPORTED),
+    "tokens that stay apart": ("EM.collapse", edit("collapse", "normed.relative", to=[[0.9] * 3]),
+                               NOT_SUPPORTED),
+    "a stack that overflowed": ("EM.collapse", edit("collapse", "normed.relative", to=[[None] * 3]),
+                                NOT_TESTABLE),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CHANGES)
+def test_every_condition_counts(case: str) -> None:
+    id, change, expected = CHANGES[case]
+    found = numbers()
+    change(found)
+    assert statement(found, id).outcome == expected, statement(found, id).line
+    others = {s.id: s.outcome for s in decide(found) if s.id not in (id, "EM.scale")}
+    if case != "few heads":
+        assert set(others.values()) == {SUPPORTED}, f"{case} moved {others}"
+
+
+def test_factors_above_1_are_called_vacuous() -> None:
+    found = numbers()
+    for name in ("bare", "frozen"):
+        found["collapse"][f"{name}.factor"] = [[3.0] * TEXTS] * LAYERS
+    one = statement(found, "EM.collapse_bound")
+    assert one.outcome == ILL_DEFINED
+    assert "VACUOUS" in one.text
+
+
+def test_no_norm_means_nothing_to_fold() -> None:
+    found = numbers()
+    del found["transports"]["cv_folded"]
+    assert statement(found, "EM.isometry_folded").outcome == ILL_DEFINED
+
+
+def test_flat_spectra_are_no_control() -> None:
+    found = numbers()
+    for kind in ("haar", "permuted"):
+        found["transports"]["cv"][kind]["ratio"] = None
+    one = statement(found, "EM.isometry")
+    assert one.outcome == SUPPORTED
+    assert "0/0 against haar, permuted" in one.text
+
+
+def test_sentences_carry_value_control_and_interval() -> None:
+    text = statement(numbers(), "EM.isometry").text
+    assert "CV 0.140 against 0.200 of gaussian factors (sqrt(d_h/2d) = 0.204)" in text
+    assert all(f"{kind} 0.700 [0.650, 0.750]" in text for kind in KINDS), text
+
+
+def test_scale_needs_three_sizes_and_slopes_beyond_0() -> None:
+    family = [{"log_size": float(k), "isometry": -0.1 * k, "depth": -0.2 * k} for k in range(4)]
+    assert decisions.scale(family[:2]).outcome == NOT_TESTABLE
+    assert decisions.scale(family).outcome == SUPPORTED
+    flat = [{**one, "depth": 0.1 * (one["log_size"] % 2)} for one in family]
+    assert decisions.scale(flat).outcome == NOT_SUPPORTED
+    with pytest.raises(ValueError, match="at least 3 different"):
+        slope([1.0, 1.0, 2.0], [0.0, 1.0, 2.0])
+
+
+def test_effects_are_differences_from_controls() -> None:
+    found = effects(
+        {**numbers(), "depth": {"transitions": 6, "no_sinks": {"distance": depth_table(0.8, 0.1)}}},
+        1000,
+    )
+    assert found is not None
+    assert found["isometry"] < 0
+    assert found["depth"] == pytest.approx(0.17 - 0.9, rel=1e-9, abs=0)
+    found = numbers()
+    found["depth"]["transitions"] = 2
+    assert effects(found, 1000) is None
+
+
+def test_intervals_resample_heads_within_layers() -> None:
+    layers = [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]]
+    assert interval(layers, 0) == [0.5, 0.5, 0.5], "layers were mixed"
+    mean, low, high = interval([[0.0, 1.0] * 50], 0)
+    # 100 fair coins: 95% within 1.96 * 0.05, the ends of 2000 resamples within a fifth of that.
+    assert mean == 0.5
+    assert 0.08 < mean - low < 0.12
+    assert 0.08 < high - mean < 0.12
+    assert interval([[0.0, 1.0] * 50], 0) == [mean, low, high], "unseeded"
+    with pytest.raises(ValueError, match="finite values"):
+        interval([[float("nan")]], 0)
+    with pytest.raises(ValueError, match="finite values"):
+        interval([], 0)
