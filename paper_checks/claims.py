@@ -26,12 +26,18 @@ OPEN = "OPEN / NOT TESTED"
 NOT_VERIFIED = "NOT VERIFIED"
 FAILED = "FAILED"
 
-# Measurements of trained models whose decision rule is still to come, as PLANNED for theorems.
-PLANNED_MEASUREMENTS = {
+# What `attention-geometry analyze` measures of trained models.
+MEASUREMENTS = {
     "EM.identity": "attention block output against the explicit connection walk",
     "EM.isometry": "spread of the singular values of transports, against random controls",
-    "EM.reversibility": "reversibility defects of attention, against shuffled rows",
+    "EM.isometry_folded": "the same with the gain of the norm before attention folded in",
+    "EM.functional": "how evenly transports scale real token differences",
+    "EM.summed": "spread of the singular values of the sum of a layer's transports",
+    "EM.mixed": "spread of the singular values of transports mixed by the gates of an edge",
+    "EM.reversibility": "defects of attention, against shuffled rows and untrained models",
     "EM.depth_stability": "distance between walks of consecutive layers, against controls",
+    "EM.collapse_bound": "stacks of attention alone under RA11's bound",
+    "EM.collapse": "tokens after attention alone and after the whole model",
     "EM.scale": "slope of (trained - control) over the sizes of one family",
 }
 
@@ -69,6 +75,11 @@ class Evidence:
     def references(self) -> tuple[str, ...]:
         """Every evidence id that the claim rests on, whichever way it bears."""
         return (*self.holds, *self.without, *self.refuted_by)
+
+    @property
+    def measurements(self) -> tuple[str, ...]:
+        """Those of them that are measurements of trained models."""
+        return tuple(r for r in self.references if r.startswith("EM."))
 
 
 @dataclass(frozen=True)
@@ -157,10 +168,17 @@ def verdict(
 
 
 def claim_record(
-    claim: Claim, evidence: Evidence, results: Mapping[str, TheoremRecord]
+    claim: Claim,
+    evidence: Evidence,
+    results: Mapping[str, TheoremRecord],
+    measured: Mapping[str, bool] | None = None,
+    finding: str = "",
 ) -> ClaimRecord:
-    """The claim, its evidence and its verdict as the report holds them."""
-    found = verdict(claim, evidence, results)
+    """The claim, its evidence and its verdict as the report holds them.
+
+    `measured` as for `verdict`; `finding`, what the measurements show, follows the claim's note.
+    """
+    found = verdict(claim, evidence, results, measured)
     return {
         "id": claim.id,
         "paper": claim.paper,
@@ -175,7 +193,7 @@ def claim_record(
         "refuted_by": list(evidence.refuted_by),
         "pending": list(found.pending),
         "settled_by": claim.settled_by,
-        "note": claim.note,
+        "note": f"{claim.note} {finding}".strip(),
     }
 
 

@@ -9,19 +9,22 @@ from typing import Any
 
 from rich.console import Console
 
-from paper_checks import appendix, expressions, latex, page, terminal
+from paper_checks import appendix, expressions, kernel, latex, page, terminal
 from paper_checks.exposition import Exposition, exposition
+from paper_checks.formal_clauses import WHOLE
 from paper_checks.lint import NOT_RUN, read_papers
 from paper_checks.papers import PAPERS, family_of, paper_bibtex, paper_of, theorem_bibtex
+from paper_checks.prover import INSTALL
 from paper_checks.report import (
     Report,
     Unusable,
     check_destination,
+    lowest_level,
     read_report,
     to_json,
     write_atomically,
 )
-from paper_checks.run import lowest_level, suite_version, verify
+from paper_checks.run import suite_version, verify
 from paper_checks.uses import with_uses
 from theorems import catalogue
 from theorems.statement import Cited, Theorem
@@ -61,7 +64,7 @@ def _run(ids: Sequence[str], arguments: argparse.Namespace) -> Report:
     console = Console(stderr=True)
     with terminal.watch(console, len(ids)) as progress:
         return verify(ids, jobs=arguments.jobs, seed=arguments.seed, progress=progress,
-                      paper=arguments.paper)  # fmt: skip
+                      paper=arguments.paper, formal=not arguments.no_formal)  # fmt: skip
 
 
 def run_verify(arguments: argparse.Namespace) -> int:
@@ -121,7 +124,9 @@ def _level_if_verified(theorem: Theorem) -> str:
     """The level that a run computes for a theorem in which every check passes."""
     from theorems.check import level  # the list alone needs it, and workers need not import it
 
-    lowest = lowest_level(level(clause, len(clause.steps)) for clause in theorem.clauses)
+    whole = WHOLE.get(theorem.id, ())  # at level K where a prover is found
+    lowest = lowest_level("K" if clause.name in whole else level(clause, len(clause.steps))
+                          for clause in theorem.clauses)  # fmt: skip
     cited = [s.id for clause in theorem.clauses for s in clause.steps if isinstance(s, Cited)]
     for used in with_uses([theorem.id])[0]:
         steps = (s for clause in catalogue.load(used).clauses for s in clause.steps)
@@ -199,7 +204,16 @@ def run_stress(home: Any, arguments: argparse.Namespace) -> int:
 
 
 def run_prove(arguments: argparse.Namespace) -> int:
-    """Say that nothing is proved by a kernel yet."""
-    print("no formal proofs in this version: no clause has level K; levels G, S and N are "
-          "computed by `attention-geometry verify`")  # fmt: skip
-    return 0
+    """Check the formal proofs; print what is closed, clause by clause.
+
+    Raises: Unusable without a prover, and where this copy of the suite has no proofs.
+    """
+    ids = selection(arguments.ids, None)
+    checked = kernel.check_formal(ids, arguments.jobs)
+    if checked.state == kernel.NOT_INSTALLED:
+        raise Unusable(f"no prover found; {INSTALL}")
+    if checked.state == kernel.ABSENT:
+        raise Unusable("the formal proofs are not part of this copy; they stand in the repository")
+    for line in kernel.lines(checked, ids):
+        print(line)
+    return 1 if checked.state == kernel.FAILED else 0

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from paper_checks import expressions, formulas
-from paper_checks.report import ClauseRecord, MutantRecord, Report, TheoremRecord, Unusable
+from paper_checks.report import (
+    ClauseRecord,
+    FormalRecord,
+    MutantRecord,
+    Report,
+    TheoremRecord,
+    Unusable,
+)
 from theorems import catalogue
 from theorems.statement import Assumption, Cited, Clause, Definition, Mutant, Rule, Theorem
 
@@ -27,7 +34,7 @@ class Link:
 
 @dataclass(frozen=True)
 class ReadClause:
-    """A clause with what it assumes and what the run found."""
+    """A clause with what it assumes, what the run found, and its formal statements."""
 
     name: str
     statement: str
@@ -35,6 +42,7 @@ class ReadClause:
     definitions: tuple[str, ...]
     links: tuple[Link, ...]
     record: ClauseRecord
+    formal: tuple[FormalRecord, ...]
 
 
 @dataclass(frozen=True)
@@ -141,6 +149,7 @@ def _clause(clause: Clause, record: TheoremRecord) -> ReadClause:
         tuple(formulas.definition(d) for d in given(clause.steps, Definition)),
         tuple(link(step) for step in clause.steps),
         found[0] if found else missing,
+        tuple(f for f in record["formal"] if f["clause"] == clause.name),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from importlib import import_module
 
 from paper_checks import latex
-from paper_checks.claims import PLANNED_MEASUREMENTS, REFERENCE, Claim, Evidence, owner
+from paper_checks.claims import MEASUREMENTS, REFERENCE, Claim, Evidence, owner
 from paper_checks.exposition import exposition
 from paper_checks.papers import PAPERS
 from paper_checks.report import TheoremRecord
@@ -96,7 +96,7 @@ def _reference_fault(
     except ValueError as error:
         return str(error)
     if theorem_id.startswith("EM."):
-        return None if theorem_id in PLANNED_MEASUREMENTS else f"{theorem_id}: no such measurement"
+        return None if theorem_id in MEASUREMENTS else f"{theorem_id}: no such measurement"
     part = REFERENCE.fullmatch(reference)
     named = part is not None and part["part"] is not None
     if theorem_id not in built:
@@ -122,7 +122,8 @@ NOT_RUN: TheoremRecord = {
     "nonzero_residuals": None, "max_residual_over_bound": None, "tightness": None,
     "planted_rejected": None, "rates": [], "tables": [], "mutants": 0, "mutants_refuted": 0,
     "mutant_details": [], "necessity": {}, "self_refutation_tries": 0, "stress": [],
-    "kernel": "absent", "uses": [], "failures": [], "warnings": [], "ok": False, "seconds": 0.0,
+    "kernel": "absent", "formal": [], "uses": [], "failures": [], "warnings": [],
+    "ok": False, "seconds": 0.0,
 }  # fmt: skip
 
 

@@ -8,18 +8,23 @@ its statements are not: every rule runs again, and a file whose statements diffe
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from numerics.trained.decisions import Statement, decide, scale
+from numerics.trained.decisions import LEAST_DRAWS, Statement, decide, scale
 from numerics.trained.scale import effects
 from paper_checks.report import write_atomically
 
 FOLDER = Path(__file__).with_name("measurements")
 KEYS = ("arguments", "commit", "model", "numbers", "seed", "sha256", "statements", "texts",
         "thresholds", "versions")  # fmt: skip
+SIZE = re.compile(
+    r"[0-9.]+[MB](\..*)?|L[0-9]+|tiny|mini|small|medium|base|large|xl", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,16 @@ class Measured:
     statements: tuple[Statement, ...]
     effects: Mapping[str, float] | None
     faults: tuple[str, ...]
+
+    @property
+    def family(self) -> str:
+        """The words of the name before its size: SmolLM2 of SmolLM2-135M-Instruct.
+
+        One architecture is not one family: Llama 3 and SmolLM2 differ in more than size.
+        """
+        words = self.name.split("-")
+        size = next((i for i, word in enumerate(words) if SIZE.fullmatch(word)), len(words))
+        return f"{'-'.join(words[:size]) or self.name} ({self.architecture})"
 
     @property
     def short_commit(self) -> str:
@@ -51,13 +66,23 @@ def load(file: Path) -> Measured:
     Raises: ValueError, naming the file, where it is no whole summary of `analyze`.
     """
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
+        return _judged(json.loads(file.read_text(encoding="utf-8")), file.name)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{file.name}: not a whole summary of analyze ({error})") from error
+
+
+def _judged(content: Any, file: str) -> Measured:
+    try:
         missing = [key for key in KEYS if key not in content]
         if missing:
             raise ValueError(f"without {', '.join(missing)}")
         if not isinstance(content["commit"], str) or not content["commit"]:
             raise ValueError("measured at no commit")
         model, numbers = content["model"], content["numbers"]
+        if model["layers_measured"] != model["layers"]:
+            raise ValueError(f"measured {model['layers_measured']} of {model['layers']} layers")
+        if content["arguments"]["draws"] < LEAST_DRAWS:
+            raise ValueError(f"measured against fewer than {LEAST_DRAWS} draws")
         statements = tuple(decide(numbers))
         found = effects(numbers, model["parameters"])
         said = {s["id"]: (s["outcome"], s["text"]) for s in content["statements"]}
@@ -69,10 +94,10 @@ def load(file: Path) -> Measured:
             commit=content["commit"],
             statements=statements,
             effects=found,
-            faults=tuple(_faults(file.name, said, statements)),
+            faults=tuple(_faults(file, said, statements)),
         )
-    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
-        raise ValueError(f"{file.name}: not a whole summary of analyze ({error!r})") from error
+    except (KeyError, TypeError, IndexError, AttributeError, ArithmeticError) as error:
+        raise ValueError(repr(error)) from error
 
 
 def _faults(
@@ -99,11 +124,11 @@ def committed(folder: Path = FOLDER) -> tuple[list[Measured], list[str]]:
 
 
 def families(found: Sequence[Measured]) -> dict[str, Statement]:
-    """The statement about scale of each architecture, over the models measured of it."""
-    kinds = dict.fromkeys(one.architecture for one in found)
+    """The statement about scale of each family, over the models measured of it."""
+    kinds = dict.fromkeys(one.family for one in found)
     return {
         kind: scale([one.effects for one in found
-                     if one.architecture == kind and one.effects is not None])
+                     if one.family == kind and one.effects is not None])
         for kind in kinds
     }  # fmt: skip
 
@@ -126,7 +151,7 @@ def note(found: Sequence[Measured], measurements: Sequence[str]) -> str:
     lines = []
     for measurement in measurements:
         if measurement == "EM.scale":
-            lines += [f"{kind} family: {s.line}" for kind, s in families(found).items()]
+            lines += [f"family {kind}: {s.line}" for kind, s in families(found).items()]
             continue
         for one in found:
             if s := one.statement(measurement):
@@ -151,16 +176,12 @@ def add(summary: Path, name: str, folder: Path = FOLDER) -> Path:
     content = json.loads(summary.read_text(encoding="utf-8"))
     content["model"] = {**content["model"], "name": name}
     kept = {key: content[key] for key in (*KEYS, "layers", "norm", "ok") if key in content}
-    folder.mkdir(exist_ok=True)
     file = folder / f"{name}.json"
-    write_atomically(file, json.dumps(kept, sort_keys=True, indent=1) + "\n")
-    try:
-        faults = load(file).faults
-    except ValueError as error:
-        faults = (str(error),)
+    faults = _judged(kept, file.name).faults
     if faults:
-        file.unlink()
         raise ValueError("; ".join(faults))
+    folder.mkdir(exist_ok=True)
+    write_atomically(file, json.dumps(kept, sort_keys=True, indent=1) + "\n")
     return file
 
 

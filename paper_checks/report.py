@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
@@ -26,6 +27,20 @@ class Suite(TypedDict):
     not_selected: list[str]
     not_built: list[str]
     pending: int
+    kernel: str  # checked, not installed, failed, left out, or absent: this copy has no proofs
+
+
+class FormalRecord(TypedDict):
+    """A formal statement, the clause that it hangs on, and whether the kernel closed its proof.
+
+    `left_out` is what the clause says beyond it and its neighbours of the same clause.
+    """
+
+    clause: str
+    name: str
+    statement: str
+    left_out: str
+    checked: bool
 
 
 class ClauseRecord(TypedDict):
@@ -113,7 +128,8 @@ class TheoremRecord(TypedDict):
     necessity: dict[str, dict[str, str]]
     self_refutation_tries: int
     stress: list[dict[str, Any]]
-    kernel: str
+    kernel: str  # checked, absent, not installed, failed or left out
+    formal: list[FormalRecord]
     uses: list[str]
     failures: list[str]
     warnings: list[str]
@@ -148,6 +164,11 @@ class Report(TypedDict):
     claims: list[ClaimRecord]
     errors: list[str]
     ok: bool
+
+
+def lowest_level(levels: Iterable[str]) -> str | None:
+    """The level of a theorem: the lowest of its clauses, in the order N, S, G, K."""
+    return min(levels, key="NSGK".index, default=None)
 
 
 class Unusable(ValueError):

@@ -6,7 +6,8 @@ import math
 import platform
 import subprocess
 import tomllib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module, metadata
@@ -15,10 +16,11 @@ from time import perf_counter
 from typing import Any
 
 from paper_checks.claims import NOT_VERIFIED, claim_record, failed_with_all_evidence
+from paper_checks.kernel import LEFT_OUT, Checked, check_formal, settle_formal
 from paper_checks.lint import NOT_RUN, claim_errors, formula_errors, read_papers
 from paper_checks.papers import SUITE
 from paper_checks.rates import measured_rates
-from paper_checks.report import Report, Suite, TheoremRecord
+from paper_checks.report import Report, Suite, TheoremRecord, lowest_level
 from paper_checks.tables import computed_tables
 from paper_checks.uses import settle_uses, with_uses
 from paper_checks.workers import Crash, run_all
@@ -74,6 +76,7 @@ def check_theorem(theorem_id: str, seed: int = 0, stress: bool = True) -> Theore
         "tables": tables,
         "stress": cells,
         "kernel": "absent",
+        "formal": [],
         "uses": list(theorem.uses),
         "failures": failures,
         "warnings": _slowness(theorem_id, seconds),
@@ -112,11 +115,6 @@ def _exact_part(exact: dict[str, Any]) -> dict[str, Any]:
         "mutant_details": mutants,
         "self_refutation_tries": exact["self_refutation"]["tries"],
     }
-
-
-def lowest_level(levels: Iterable[str]) -> str | None:
-    """The level of a theorem: the lowest of its clauses, in the order N, S, G, K."""
-    return min(levels, key="NSGK".index, default=None)
 
 
 def _stress_cells(theorem_id: str, seed: int) -> list[dict[str, Any]]:
@@ -162,8 +160,11 @@ def verify(
     progress: Progress | None = None,
     paper: str | None = None,
     check: Callable[..., TheoremRecord] = check_theorem,
+    formal: bool = False,
 ) -> Report:
     """Verify theorems and what they use, read the claims, and return the report.
+
+    With `formal` the prover, if there is one, checks the formal proofs at the same time.
 
     Raises: KeyboardInterrupt, after the workers have ended.
     """
@@ -171,31 +172,44 @@ def verify(
     selected, unloadable = with_uses(ids)
     found = {i: failed_record(i, errors) for i, errors in unloadable.items()}
     runnable = [i for i in selected if i not in unloadable]
-    for theorem_id, result in run_all(runnable, partial(check, seed=seed, stress=stress), jobs):
-        if isinstance(result, Crash):
-            result = failed_record(theorem_id, [f"{theorem_id}: {result.reason}"])
-        found[theorem_id] = result
-        if progress:
-            progress(result, len(found), len(selected))
+    with ThreadPoolExecutor(1) as beside:
+        asked = beside.submit(check_formal, runnable, 1) if formal else None
+        for theorem_id, result in run_all(runnable, partial(check, seed=seed, stress=stress), jobs):
+            if isinstance(result, Crash):
+                result = failed_record(theorem_id, [f"{theorem_id}: {result.reason}"])
+            found[theorem_id] = result
+            if progress:
+                progress(result, len(found), len(selected))
     records = [found[i] for i in selected]
+    kernel = asked.result() if asked else Checked(LEFT_OUT)
+    for record in records:
+        settle_formal(record, kernel)
     settle_uses(records)
-    report = _with_claims(records, runnable, paper)
+    report = _with_claims(records, runnable, paper, kernel.errors)
     suite = report["suite"]
+    suite["kernel"] = kernel.state
     suite["seed"], suite["jobs"] = seed, jobs
     suite["started"], suite["seconds"] = started.isoformat("T", "seconds"), perf_counter() - clock
     return report
 
 
 def _with_claims(
-    records: list[TheoremRecord], runnable: Sequence[str], paper: str | None
-) -> Report:
+    records: list[TheoremRecord], runnable: Sequence[str], paper: str | None,
+    faults: Sequence[str],
+) -> Report:  # fmt: skip
     claims, evidence, errors = read_papers()
+    errors += faults
     errors += claim_errors(claims, evidence)
     errors += formula_errors(runnable)
     errors += lint_package()
     results = {record["id"]: record for record in records}
-    read = [claim_record(c, evidence[c.id], results) for c in claims
-            if c.id in evidence and paper in (None, c.paper)]  # fmt: skip
+    from paper_checks import measurements  # brings numpy, which the workers would inherit
+
+    models, untrue = measurements.committed()
+    errors += untrue
+    read = [claim_record(c, evidence[c.id], results, measurements.held(models),
+                         measurements.note(models, evidence[c.id].measurements))
+            for c in claims if c.id in evidence and paper in (None, c.paper)]  # fmt: skip
     failed_claims = [c for c in read if failed_with_all_evidence(c, results)]
     pending = sum(c["outcome"] == NOT_VERIFIED for c in read)
     return {
@@ -217,6 +231,7 @@ def describe_suite(selected: list[str], pending: int) -> Suite:
         "seed": 0, "jobs": 0, "started": "", "seconds": 0.0, "selected": selected,
         "not_selected": [i for i in catalogue.CATALOGUE if i not in selected],
         "not_built": sorted(catalogue.PLANNED, key=_natural), "pending": pending,
+        "kernel": LEFT_OUT,
     }  # fmt: skip
 
 

@@ -1,4 +1,8 @@
-"""`python -m numerics.stress`: the same as `attention-geometry stress`."""
+"""`python -m numerics.stress`: the same as `attention-geometry stress`.
+
+`torchrun --standalone --nproc-per-node K -m -- numerics.stress CW2 ...` shares the rows of every
+cell among K ranks; without the two dashes torchrun takes `--n` for an option of its own.
+"""
 
 import argparse
 import sys

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import resource
-import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -22,18 +18,23 @@ from numerics.stress import (
     constant_transport,
     defects,
     depth,
+    distributed,
     energy,
     frame_transports,
     gated_mixture,
     lattice_rank,
+    linear_attention,
     low_rank_metric,
     pair_distances,
     rank_collapse,
     recurrences,
     rigid_mixture,
     score_factors,
+    sharding,
+    taylor_pairing,
 )
 from numerics.stress.comparison import Comparison, compare, merged
+from numerics.stress.measurement import peak_memory, timed
 from numerics.stress.rounding import float64, precision
 
 OK, FAILED, NOT_RUN = "ok", "failed", "not run"
@@ -41,8 +42,8 @@ EXACT = "exact"
 """What stands for the dtype of a cell in integers."""
 
 CODE = (
-    "blockwise", "exact_rank", "metrics", "principal_lattice", "recurrences", "roundoff", "rows",
-    "units",
+    "blockwise", "exact_rank", "features", "metrics", "principal_lattice", "recurrences",
+    "roundoff", "rows", "units",
 )  # fmt: skip
 """Modules beside the stress cases that a record depends on."""
 
@@ -95,13 +96,18 @@ def cases() -> dict[str, Case]:
             "RA10", "triangles of transports between frames", frame_transports, 1, True
         ),
         "RA11": Case("RA11", "rank collapse of two clusters", rank_collapse, 1, True),
+        "AP4": Case("AP4", "linear attention from its moments", linear_attention, 1, True),
         "AP5": Case("AP5", "chunked = recurrent linear attention", recurrences, 1, True),
+        "AP7": Case("AP7", "exp by the features of its polynomial", taylor_pairing, 1, True),
     }  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Key:
-    """What identifies a cell: a finished one with the same key is not evaluated again."""
+    """What identifies a cell: a finished one with the same key is not evaluated again.
+
+    A cell that several ranks share is another check than that of a single process.
+    """
 
     id: str
     cell: str
@@ -112,12 +118,14 @@ class Key:
     device: str
     seed: int
     version: str
+    ranks: int = 1
 
     @property
     def label(self) -> str:
         """The cell's name in messages."""
         size = f"n={self.n} d={self.d} heads={self.heads}"
-        return f"{self.id} {self.cell} {size} {self.dtype} {self.device} seed={self.seed}"
+        ranks = "" if self.ranks == 1 else f" ranks={self.ranks}"
+        return f"{self.id} {self.cell} {size} {self.dtype} {self.device} seed={self.seed}{ranks}"
 
 
 def cell_key(
@@ -134,7 +142,8 @@ def cell_key(
     has its own n, dtype and device.
 
     Raises ValueError for an unknown theorem, cell, dtype or device name, sizes that are not
-    positive, heads that do not divide d, several heads for a single-head theorem, float64 on MPS.
+    positive, heads that do not divide d, several heads for a single-head theorem, float64 on MPS,
+    what ranks cannot share.
     """
     known = cases()
     if theorem_id not in known:
@@ -156,7 +165,9 @@ def cell_key(
     blockwise.check_device_name(device)
     if case.exact:
         n, dtype, device = case.module.tokens(cell, d), EXACT, "cpu"
-    return Key(theorem_id, cell, n, d, heads, dtype, device, seed, code_version())
+    distributed.check(theorem_id, device, n)
+    ranks = sharding.current().count
+    return Key(theorem_id, cell, n, d, heads, dtype, device, seed, code_version(), ranks)
 
 
 def run_cell(
@@ -176,17 +187,40 @@ def run_cell(
     """
     key = cell_key(theorem_id, cell, n, d, heads, dtype, device, seed)
     try:
-        place = blockwise.open_device(key.device)
+        place = blockwise.open_device(distributed.own_device(key.device))
     except blockwise.AbsentDevice as absent:
         return {**asdict(key), "status": NOT_RUN, "reason": str(absent)}
-    with blockwise.exact_products(), _peak_memory(place) as peak:
-        seconds: dict[str, float] = {}
+    part = Part([], {}, {}, None)
+    with blockwise.exact_products(), peak_memory(place) as peak:
         try:
-            found, extra = _evaluate(key, place, seconds)
+            part.found, part.extra = _evaluate(key, place, part.seconds)
         except ArithmeticError as unbounded:
-            return {**asdict(key), "status": FAILED, "reason": str(unbounded)}
-    record = {**asdict(key), **_verdict(found), **extra}
-    return {**record, "seconds": seconds, "peak_memory_bytes": peak()}
+            part.refusal = str(unbounded)
+        part.peak = peak()
+    return {**asdict(key), **_joined(sharding.from_every_rank(part))}
+
+
+@dataclass
+class Part:
+    """What one rank finds of a cell: its comparisons, or why it has no bound; times and memory."""
+
+    found: list[Comparison]
+    extra: dict[str, Any]
+    seconds: dict[str, float]
+    refusal: str | None
+    peak: int = 0
+
+
+def _joined(parts: list[Part]) -> dict[str, Any]:
+    """A record from the parts of all ranks: the worst comparisons, the longest times."""
+    refusals = [part.refusal for part in parts if part.refusal]
+    if refusals:
+        return {"status": FAILED, "reason": refusals[0]}
+    found = merged(item for part in parts for item in part.found)
+    seconds = {name: max(part.seconds[name] for part in parts) for name in parts[0].seconds}
+    peak = max(part.peak for part in parts)
+    record = {**_verdict(found), **parts[0].extra}
+    return {**record, "seconds": seconds, "peak_memory_bytes": peak}
 
 
 def _evaluate(
@@ -197,16 +231,16 @@ def _evaluate(
     case = cases()[key.id]
     module, dtype = case.module, blockwise.DTYPES.get(key.dtype, torch.float64)
     inputs, rows = module.draw(key.cell, key.n, key.d, key.heads, dtype, device, key.seed)
-    with _timed("left", seconds, device):
+    with timed("left", seconds, device):
         left = module.left_side(inputs, key.cell)
-    with _timed("right", seconds, device):
+    with timed("right", seconds, device):
         right = module.right_side(inputs, key.cell)
     extra = {"certificate": module.certificate(left)} if case.exact else {}
     if not bool((torch.isfinite(left.result) & torch.isfinite(right.result)).all()):
         nothing = torch.zeros_like(float64(right.result))
         k = module.longest_sum(inputs, key.cell)
         return [_at(compare("result", left.result, right.result, nothing, k), rows)], extra
-    with _timed("bound", seconds, device):
+    with timed("bound", seconds, device):
         model = precision(dtype, device)
         found = merged(module.comparisons(inputs, key.cell, left, right, model))
     return [_at(item, rows) for item in found], extra
@@ -248,37 +282,6 @@ def _record(item: Comparison) -> dict[str, Any]:
     elif item.ratio == float("inf"):
         record["ratio"] = None
     return record
-
-
-@contextmanager
-def _timed(name: str, seconds: dict[str, float], device: torch.device) -> Iterator[None]:
-    _synchronize(device)
-    start = time.perf_counter()
-    yield
-    _synchronize(device)
-    seconds[name] = time.perf_counter() - start
-
-
-def _synchronize(device: torch.device) -> None:
-    if device.type == "cuda":
-        torch.cuda.synchronize(device)
-    elif device.type == "mps":
-        torch.mps.synchronize()
-
-
-@contextmanager
-def _peak_memory(device: torch.device) -> Iterator[Callable[[], int]]:
-    """Bytes the device allocated at most (CUDA), or growth of the process's high-water mark.
-
-    The mark never falls: after a larger cell in the same process a smaller one shows 0.
-    """
-    if device.type == "cuda":
-        torch.cuda.reset_peak_memory_stats(device)
-        yield lambda: torch.cuda.max_memory_allocated(device)
-    else:
-        unit = 1 if sys.platform == "darwin" else 1024
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        yield lambda: (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * unit
 
 
 @cache

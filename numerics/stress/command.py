@@ -13,6 +13,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from numerics.blockwise import DTYPES
+from numerics.stress import distributed, sharding
 from numerics.stress.cell import FAILED, NOT_RUN, OK, Key, cases, cell_key, run_cell
 from numerics.stress.records import Record, Records
 
@@ -59,21 +60,52 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=Path("build/stress"),
         help="folder of the JSON lines, one file a theorem (default build/stress)",
     )
+    parser.add_argument(
+        "--patience", type=float, default=1800,
+        help="seconds that a rank of torchrun waits for another (default 1800)",
+    )  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> int:
     """Runs the grid and returns the exit status.
 
     0 when every evaluated cell is within its bound (cells whose device is absent are NOT RUN), 1
-    when one is not, 2 for arguments or a records file that cannot be used.
+    when one is not, 2 for arguments or a records file that cannot be used. Started by torchrun it
+    is one of the ranks that share every cell, and 3 says that another rank has ended.
     """
+    return distributed.run(lambda: _run(args), args.patience)
+
+
+def _run(args: argparse.Namespace) -> int:
+    first = sharding.current().rank == 0
     try:
         keys = grid(args)
-        records = {key.id: Records(args.out / f"{key.id}.jsonl") for key in keys}
-    except (ValueError, OSError) as error:
-        print(f"stress: {error}", file=sys.stderr)
+        unusable = sharding.from_first_rank(lambda: _unusable(args.out, keys))
+        if unusable:
+            raise ValueError(unusable)
+    except ValueError as error:
+        if first:
+            print(f"stress: {error}", file=sys.stderr)
         return 2
-    results = _results(keys, records)
+    results = _results(keys, args.out)
+    failed = any(record["status"] == FAILED for record in results)
+    if first:
+        _report(keys, results, args.out)
+    return 1 if failed else 0
+
+
+def _unusable(out: Path, keys: list[Key]) -> str | None:
+    """Why a file of records cannot be used; opening one repairs its torn last line."""
+    try:
+        for theorem in {key.id for key in keys}:
+            Records(out / f"{theorem}.jsonl")
+    except (ValueError, OSError) as error:
+        return str(error)
+    return None
+
+
+def _report(keys: list[Key], results: list[Record], out: Path) -> None:
+    """The table, the plots of what has several lengths, and what failed."""
     print_table(results, Console())
     failed = [
         (key, record)
@@ -82,7 +114,11 @@ def run(args: argparse.Namespace) -> int:
     ]
     for key, record in failed:
         print(f"stress: FAILED {key.label}: {record['reason']}", file=sys.stderr)
-    return 1 if failed else 0
+    if len({key.n for key in keys}) > 1:
+        from numerics.stress import plots  # matplotlib is slow to import
+
+        for path in plots.write(out, results):
+            print(f"stress: residual and bound against n: {path}", file=sys.stderr)
 
 
 def grid(args: argparse.Namespace) -> list[Key]:
@@ -108,24 +144,28 @@ def _widths(theorem: str) -> Sequence[int]:
     return case.widths if case else (1,)
 
 
-def _results(keys: list[Key], records: dict[str, Records]) -> list[Record]:
+def _results(keys: list[Key], out: Path) -> list[Record]:
     """The record of every cell, in order; only those not yet finished are evaluated."""
-    console = Console(stderr=True)
+    console, first = Console(stderr=True), sharding.current().rank == 0
+    records = {key.id: Records(out / f"{key.id}.jsonl") for key in keys} if first else {}
     results = []
-    with Progress(console=console, disable=not console.is_terminal, transient=True) as progress:
+    shown = first and console.is_terminal
+    with Progress(console=console, disable=not shown, transient=True) as progress:
         task = progress.add_task("stress", total=len(keys))
         for key in keys:
             progress.update(task, description=key.label)
-            record = records[key.id].finished(key)
+            record = sharding.from_first_rank(lambda key=key: records[key.id].finished(key))
             note = " (finished earlier)" if record else ""
             if record is None:
                 record = run_cell(
                     key.id, key.cell, key.n, key.d, key.heads, key.dtype, key.device, key.seed
                 )
-                records[key.id].append(record)
+                if first:
+                    with distributed.undisturbed():
+                        records[key.id].append(record)
             results.append(record)
             progress.advance(task)
-            if not console.is_terminal:
+            if first and not console.is_terminal:
                 print(f"{key.label}: {_status(record)}{note}", file=sys.stderr, flush=True)
     return results
 

@@ -22,6 +22,7 @@ import torch
 
 from numerics import blockwise
 from numerics.roundoff import Rounded, gamma
+from numerics.stress import sharding
 from numerics.stress.comparison import Comparison, compare
 from numerics.stress.connection import Connection, draw
 from numerics.stress.frames import ROUNDINGS, FrameBound, frame_bound
@@ -82,6 +83,8 @@ def left_side(connection: Connection, cell: str) -> Generator:
             products[k, rows] = law.stationary[rows] * (own * image[rows] * drop).sum(-1)
         mean = share[:, 0] * (weights.to(squares.dtype) @ squares) + rest[:, 0] * squares[ends]
         excess[rows] = law.stationary[rows] * (squares[rows] - mean)
+    sharding.completed(products, 1)
+    sharding.completed(excess)
     return Generator(products, products - excess / 2, blockwise.pairwise_sum(products))
 
 
@@ -103,7 +106,7 @@ def right_side(connection: Connection, cell: str) -> Edges:
         for k, flip in enumerate(c.flips):
             distances = torch.where(flip[rows, None] == flip, apart, summed)
             local[k, rows] = blockwise.pairwise_sum(weights * distances) / 2
-    return Edges(local, blockwise.pairwise_sum(local))
+    return Edges(local, blockwise.pairwise_sum(sharding.completed(local, 1)))
 
 
 def comparisons(
@@ -140,7 +143,9 @@ def _token_bounds(
             product.error + excess.error / 2 + model.wide.acc * (product.computed + excess.computed)
         )
         at_edges[:, rows] = _edge_bound(distances, bound.flow(connection.walk, rows), flips, rows)
-    return products, local, at_edges
+    sharding.completed(products)
+    sharding.completed(local)
+    return products, local, sharding.completed(at_edges, 1)
 
 
 def _generator_bound(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import torch
 
+from numerics import blockwise
 from numerics.roundoff import Rounded, gamma
 from numerics.stress.kernel_walk import WIDTH, KernelWalk
 from numerics.stress.rounding import NoBound, Precision, float64
@@ -99,7 +100,8 @@ def kernel_bound(walk: KernelWalk, model: Precision) -> KernelBound:
     depth = math.ceil(math.log2(n)) if n > 1 else 0
     totals, errors, lost = [], [], []
     peak = float((points * points).sum(-1).max())
-    for rows in walk.bound_blocks():
+    # By every rank alone: a refusal below must not leave others waiting.
+    for rows in blockwise.row_blocks(n, 16 * n, points.device):
         scores, error = _scores(points, points[rows], model)
         if not bool((peak - scores < 60).all()):
             raise NoBound("scores are too far apart: a weight could underflow")

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import torch
 
 from numerics import blockwise
+from numerics.stress import sharding
 
 WIDTH = 8
 DRIFT = 0.5
@@ -33,8 +34,8 @@ class KernelWalk:
         return self.points.shape[0]
 
     def blocks(self, row_entries: int = 1) -> Iterator[slice]:
-        """Blocks of tokens that hold about a block's worth of numbers."""
-        return blockwise.row_blocks(self.tokens, max(self.tokens, row_entries), self.points.device)
+        """Blocks of this rank's tokens that hold about a block's worth of numbers."""
+        return sharding.row_blocks(self.tokens, max(self.tokens, row_entries), self.points.device)
 
     def bound_blocks(self) -> Iterator[slice]:
         """Blocks for the bounds, which keep about sixteen float64 arrays of a block at once."""
@@ -85,6 +86,7 @@ def walk_law(walk: KernelWalk) -> Law:
         scores = walk.scores(rows)
         peak = scores.amax(-1, keepdim=True)
         log_totals[rows] = peak[:, 0] + blockwise.pairwise_sum((scores - peak).exp()).log()
+    sharding.completed(log_totals)
     weights = (log_totals - log_totals.max()).exp()
     law = weights / blockwise.pairwise_sum(weights)
     stationary = (1 - drift) * law + drift / n
@@ -98,9 +100,13 @@ def walk_rows(walk: KernelWalk, law: Law, rows: slice) -> torch.Tensor:
 
 def total_flow(walk: KernelWalk) -> Flow:
     """The largest score and the total of the kernel relative to it."""
-    peak = torch.stack([walk.scores(rows).amax() for rows in walk.blocks()]).amax()
-    sums = [blockwise.pairwise_sum((walk.scores(rows) - peak).exp()) for rows in walk.blocks()]
-    return Flow(peak, blockwise.pairwise_sum(torch.cat(sums)))
+    peaks, sums = (walk.points.new_empty(walk.tokens) for _ in range(2))
+    for rows in walk.blocks():
+        peaks[rows] = walk.scores(rows).amax(1)
+    peak = sharding.completed(peaks).amax()
+    for rows in walk.blocks():
+        sums[rows] = blockwise.pairwise_sum((walk.scores(rows) - peak).exp())
+    return Flow(peak, blockwise.pairwise_sum(sharding.completed(sums)))
 
 
 def flow_rows(walk: KernelWalk, flow: Flow, rows: slice) -> torch.Tensor:

@@ -17,6 +17,7 @@ import torch
 from numerics import blockwise
 from numerics.metrics import LowRankMetric, pair_distances2
 from numerics.roundoff import Rounded
+from numerics.stress import sharding
 from numerics.stress.comparison import Comparison, compare
 from numerics.stress.rounding import Precision, float64
 
@@ -67,7 +68,7 @@ def longest_sum(tokens: Tokens, cell: str) -> int:
 
 def _blocks(tokens: Tokens) -> Iterator[slice]:
     n, d = tokens.x.shape
-    return blockwise.row_blocks(n, n * max(d, RANK), tokens.x.device)
+    return sharding.row_blocks(n, n * max(d, RANK), tokens.x.device)
 
 
 def _accumulated(tokens: Tokens) -> Tokens:
@@ -127,7 +128,8 @@ def extremes(
         least, first = block.min(1)
         values.append(torch.stack([least, largest], 1))
         places.append(torch.stack([first, last], 1))
-    return Extremes(torch.cat(values), torch.cat(places))
+    own = torch.cat(values), torch.cat(places)
+    return Extremes(*(sharding.by_rows(lambda _, part=part: part, n) for part in own))
 
 
 def comparisons(
@@ -147,7 +149,7 @@ def _pair_bound(tokens: Tokens, cell: str, keys: torch.Tensor, model: Precision)
     """Bound (n,) on the difference of both sides at one key a query."""
     blocks = []
     n, d = tokens.x.shape
-    for rows in blockwise.row_blocks(n, d * RANK, tokens.x.device):
+    for rows in sharding.row_blocks(n, d * RANK, tokens.x.device):
         x, y = tokens.x[rows], tokens.x[keys[rows]]
         found = _both(tokens.D[rows], tokens.U[rows], x, y, tokens.origin, model)
         if cell == "symmetrised":
@@ -156,7 +158,7 @@ def _pair_bound(tokens: Tokens, cell: str, keys: torch.Tensor, model: Precision)
             half = model.enter(torch.full_like(tokens.x[:1, 0], 0.5))
             found = tuple(half * (one + two) for one, two in zip(found, back, strict=True))
         blocks.append(found[0].error + found[1].error)
-    return torch.cat(blocks)
+    return sharding.by_rows(lambda _: torch.cat(blocks), n)
 
 
 def _both(

@@ -16,6 +16,7 @@ import torch
 
 from numerics import blockwise
 from numerics.roundoff import Rounded, gamma
+from numerics.stress import sharding
 from numerics.stress.comparison import Comparison, compare
 from numerics.stress.rounding import (
     Precision,
@@ -103,9 +104,12 @@ def left_side(clusters: Clusters, cell: str) -> Fused:
     """Side one, attention of every token to every token."""
     del cell
     c = clusters
-    outputs = blockwise.library_attention(
-        c.every(c.query), c.every(c.key), c.every(c.token), c.scale
-    )
+    query, key, token = c.every(c.query), c.every(c.key), c.every(c.token)
+
+    def attended(rows: slice) -> torch.Tensor:
+        return blockwise.library_attention(query[:, rows], key, token, c.scale)
+
+    outputs = sharding.by_rows(attended, len(c.kinds), 1)
     wide = outputs[0].to(blockwise.accumulation_dtype(outputs.dtype))
     return Fused(outputs, wide - wide[:1])
 
@@ -142,7 +146,7 @@ def comparisons(
     first = _moved(clusters, slice(0, 1), reference, carried, fused, model)
     step = (float64(c.token[0]) - float64(c.token[1])).abs()
     other = (closed.error + 8 * _U64) * step + 8 * model.wide.eta
-    for rows in blockwise.row_blocks(len(c.kinds), len(c.kinds), c.kinds.device):
+    for rows in sharding.row_blocks(len(c.kinds), len(c.kinds), c.kinds.device):
         moved = _moved(clusters, rows, reference, carried, fused, model) - first
         yield compare(
             "oscillation", fused.result[rows], closed.result[rows], moved.error + other, k,

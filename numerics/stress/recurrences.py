@@ -16,6 +16,7 @@ import torch
 
 from numerics import blockwise
 from numerics import recurrences as forms
+from numerics.stress import sharding
 from numerics.stress.comparison import Comparison, compare
 from numerics.stress.rounding import NoBound, Precision, float64
 
@@ -74,8 +75,18 @@ def longest_sum(tokens: Tokens, cell: str) -> int:
 
 def left_side(tokens: Tokens, cell: str) -> Outputs:
     """Side one, `numerics.recurrences.chunked`."""
-    read = forms.chunked(*tokens.wide(), CHUNK, tokens.wide_decay())
-    return Outputs(read.outputs.to(tokens.query.dtype))
+    n, d = tokens.query.shape
+    decay = tokens.wide_decay()
+
+    def outputs(rows: slice) -> torch.Tensor:
+        query, key, value = (part[rows] for part in tokens.wide())
+        own = None if decay is None else decay[rows]
+        before = sharding.received(query.new_zeros(d, d))
+        read = forms.chunked(query, key, value, CHUNK, own, state=before)
+        sharding.hand_over(read.state)
+        return read.outputs.to(tokens.query.dtype)
+
+    return Outputs(sharding.by_rows(outputs, n))
 
 
 def right_side(tokens: Tokens, cell: str) -> Outputs:
@@ -85,9 +96,10 @@ def right_side(tokens: Tokens, cell: str) -> Outputs:
     decay = tokens.wide_decay()
     factors = [] if decay is None else torch.exp(decay).tolist()
     result = torch.empty_like(tokens.query)
-    state = query.new_zeros(d, d)
-    for start in range(0, n, BLOCK):
-        rows = slice(start, min(start + BLOCK, n))
+    own = sharding.own_rows(n)
+    state = sharding.received(query.new_zeros(d, d))
+    for start in range(own.start, own.stop, BLOCK):
+        rows = slice(start, min(start + BLOCK, own.stop))
         parts = zip(*(part[rows].unbind(0) for part in (query, key, value)), strict=True)
         read = []
         for t, (q, k, v) in enumerate(parts, start):
@@ -96,7 +108,8 @@ def right_side(tokens: Tokens, cell: str) -> Outputs:
             state.addr_(k, v)
             read.append(q @ state)
         result[rows] = torch.stack(read).to(result.dtype)
-    return Outputs(result)
+    sharding.hand_over(state)
+    return Outputs(sharding.completed(result))
 
 
 def comparisons(
@@ -132,10 +145,11 @@ def _majorants(tokens: Tokens, tilt: float) -> Iterator[tuple[slice, torch.Tenso
     query, key, value = (float64(part).abs() for part in
                          (tokens.query, tokens.key, tokens.value))  # fmt: skip
     n, d = query.shape
-    size, spread = query.new_zeros(d, d), query.new_zeros(d, d)
+    own = sharding.own_rows(n)
+    size, spread = sharding.received(query.new_zeros(2, d, d))
     log_decay = query.new_zeros(n) if tokens.log_decay is None else float64(tokens.log_decay)
-    for start in range(0, n, BLOCK):
-        rows = slice(start, min(start + BLOCK, n))
+    for start in range(own.start, own.stop, BLOCK):
+        rows = slice(start, min(start + BLOCK, own.stop))
         q, k, v, decay = query[rows], key[rows], value[rows], log_decay[rows]
         count = torch.arange(q.shape[0], dtype=q.dtype, device=q.device)
         distance = count[:, None] - count[None, :]
@@ -151,3 +165,4 @@ def _majorants(tokens: Tokens, tilt: float) -> Iterator[tuple[slice, torch.Tenso
         last = since[-1]
         spread = last * (spread + q.shape[0] * size) + (k * apart[-1][:, None]).T @ v
         size = last * size + (k * weights[-1][:, None]).T @ v
+    sharding.hand_over(torch.stack([size, spread]))

@@ -197,14 +197,17 @@ def attend(weight: WeightError, rows: Values, observed: torch.Tensor, model: Pre
 
     `observed` is (H, B, w), or (B, w) when the product also sums over the heads.
     """
-    summed = observed.ndim == 2
+    error = attention_error(weight, rows, model)
+    error = error.sum(0) if observed.ndim == 2 else error
+    return model.store(Rounded(torch.full_like(error, torch.inf), error, model.wide), observed)
+
+
+def attention_error(weight: WeightError, rows: Values, model: Precision) -> torch.Tensor:
+    """Error of weights (H, B, m) times rows (H, m, w) before it is stored, head by head."""
     error = torch.matmul(weight.error, rows.size)
     error += torch.matmul(weight.weights, rows.error)
     error += weight.floor * rows.total
-    error = error.sum(0) if summed else error
-    terms = rows.size.shape[1] * (rows.size.shape[0] if summed else 1)
-    error += 4 * terms * model.wide.eta
-    return model.store(Rounded(torch.full_like(error, torch.inf), error, model.wide), observed)
+    return error.add_(4 * rows.size.shape[1] * model.wide.eta)
 
 
 def _weight_error(

@@ -261,9 +261,13 @@ def test_a_report_of_other_clauses_is_refused(
     assert not (tmp_path / "a.tex").exists()
 
 
-def test_prove_says_that_there_is_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["prove"]) == 0
-    assert capsys.readouterr().out.startswith("no formal proofs in this version")
+def test_prove_says_in_one_line_how_a_prover_is_installed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    assert main(["prove", "CW1"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("attention-geometry prove: no prover found; install")
 
 
 @pytest.mark.parametrize("name", __main__.BORROWED)

@@ -1,6 +1,6 @@
 """AP8: what pairings, objectives and products inherit, and the limit of zero curvature.
 
-Near zero curvature kappa, points x and y of a stereographic chart have the squared chord s with
+Near zero curvature kappa, points x and y of a stereographic chart have a chord of the square
 4 s = |x - y|^2/((1 + kappa |x|^2/4)(1 + kappa |y|^2/4)), and kappa s = sin^2(sqrt(kappa) delta/2)
 at the distance delta: hyperbolic for kappa < 0.
 """

@@ -22,14 +22,14 @@ from dataclasses import replace
 
 from sympy import Integer, KroneckerDelta
 
-from theorems.assumptions import right_inverse, signed, sums_to_one
+from theorems.assumptions import signed, sums_to_one
 from theorems.attention_pairings import definite_matrices as spd
 from theorems.attention_pairings import flat_pairings as flat
 from theorems.attention_pairings import hyperboloid as sheet
 from theorems.attention_pairings import log_euclidean as logs
 from theorems.attention_pairings import projectors as planes
 from theorems.attention_pairings import quadrics, rotations
-from theorems.statement import Cited, Clause, Definition, Mutant, Step, Theorem
+from theorems.statement import Cited, Clause, Definition, Mutant, Step, Theorem, array
 
 cartan = Cited(
     id="Cartan",
@@ -51,9 +51,9 @@ afsari = Cited(
     r"on the manifold, and it lies in the ball.",
     source="B. Afsari, Riemannian $L^p$ center of mass: existence, uniqueness, and convexity, "
     "Proc. Amer. Math. Soc. 139, 2011, Theorem 2.1",
-    because="The ball is convex, and all minimisers lie in it.",
+    because=r"All minimisers lie in the ball, and there $\sum_j w_j d^2(\cdot, v_j)$, which need "
+    r"not be convex, has no critical point but a nondegenerate minimum.",
 )
-gram, moved_gram = planes.images
 
 THEOREM = Theorem(
     id="AP8",
@@ -73,8 +73,9 @@ THEOREM = Theorem(
                r"\mathrm{diag}(\eta) O = \mathrm{diag}(\eta)$. Then $\langle O q, O k \rangle = "
                r"\langle q, k \rangle$, and $\langle q, q \rangle = \epsilon$ gives $\langle O q, "
                r"O q \rangle = \epsilon$. With $\eta = 1$, $\epsilon = 1$ these are spheres, with "
-               r"one $\eta_a = -1$, the others $1$, and $\epsilon = -1$ hyperboloids; the distance "
-               r"is a function of $\langle q, k \rangle$.",
+               r"one $\eta_a = -1$, the others $1$, and $\epsilon = -1$ hyperboloids, of which "
+               r"hyperbolic space is one sheet and its isometries the $O$ that keep this sheet; "
+               r"the distance is a function of $\langle q, k \rangle$.",
                (quadrics.pairing_form, quadrics.stays)),
         Clause("products", r"If $\Omega_h^\top \mathrm{diag}(\eta_h) \Omega_h = "
                r"\mathrm{diag}(\eta_h)$ in each factor of a product of $H$ quadrics, the sum of "
@@ -148,8 +149,8 @@ THEOREM = Theorem(
                r"$\gamma x = y$ iff $\log \gamma + \log x = \log y$, and $U \mathrm{diag}(\log x + "
                r"g) U^\top = \log X + g I$; $x y = 1$ iff $\log x + \log y = 0$. With the "
                r"divided differences $f_{ab}$ of $\log$ at $x$ the derivative of $\log$ along $H$ "
-               r"has the entries $f_{ab} (U^\top H U)_{ab}$ in the basis $U$, and these are the "
-               r"same for $O U$ and $O H O^\top$.",
+               r"has, by the formula of Daleckii and Krein, the entries $f_{ab} (U^\top H U)_{ab}$ "
+               r"in the basis $U$, and for any $f$ these are the same for $O U$ and $O H O^\top$.",
                (logs.turned_basis, logs.turned_point, logs.turned_log, logs.scaled,
                 logs.scaled_log, logs.inverted, logs.log_metric)),
         Clause("log_euclidean", r"For $\sigma^2 = 1$ and orthogonal $O$ the map $A \mapsto \sigma "
@@ -174,8 +175,8 @@ THEOREM = Theorem(
                r"\Pi)$, then $\Pi' = \Pi$. As $\mathrm{tr}$ of products is invariant, $O \Pi "
                r"O^\top$ is then the one maximiser for $O M O^\top$: the readout is equivariant. "
                r"Whatever $\gamma$: the exchange of $u_p$ for $v_q$ changes $\mathrm{tr}(M \Pi)$ "
-               r"by the difference of their eigenvalues, so where these agree there are two "
-               r"maximisers.",
+               r"by the difference of their eigenvalues. So where $\gamma = 0 = s_p = r_q$, that "
+               r"is, without an eigengap, there are two maximisers.",
                (planes.moved_moment, planes.leading, planes.only_top, planes.swap_value)),
         Clause("rotations", r"If $A$ and $B$ are orthogonal: $\mathrm{tr}((A Q B)^\top A K B) = "
                r"\mathrm{tr}(Q^\top K)$, $(A Q B)^\top A K B = B^\top Q^\top K B$, for orthogonal "
@@ -214,13 +215,14 @@ THEOREM = Theorem(
                (flat.flat_scores, flat.tied_scores, flat.flat_pairing, flat.scaled_total,
                 flat.scaled_weights, flat.flat_weights)),
         Clause("zero_curvature", r"Let $4 P P' s = |x - y|^2$ with $P = 1 + \frac14 \kappa |x|^2 > "
-               r"0$, $P' = 1 + \frac14 \kappa |y|^2 > 0$, the squared chord in the stereographic "
-               r"chart of curvature $\kappa$: $4 P P' s = 4 s + \kappa s (|x|^2 + |y|^2 + \frac14 "
-               r"\kappa |x|^2 |y|^2)$. For $s = \frac14 \delta^2 - \frac1{48} \kappa \delta^4 + "
-               r"\kappa^2 \rho$, the series of $\kappa s = \sin^2(\sqrt \kappa\, \delta / 2)$: "
-               r"$\delta^2 - 4 s = \kappa (\frac1{12} \delta^4 - 4 \kappa \rho)$. So with $s, "
-               r"\delta, \rho$ bounded $\delta^2 = |x - y|^2 + O(\kappa)$ as $\kappa \to 0$, from "
-               r"either side: the pairing tends to that of the clause before.",
+               r"0$, $P' = 1 + \frac14 \kappa |y|^2 > 0$: $s$ is the square of half the chord in "
+               r"the stereographic chart of curvature $\kappa$. Then $4 P P' s = 4 s + \kappa s "
+               r"(|x|^2 + |y|^2 + \frac14 \kappa |x|^2 |y|^2)$. For $s = \frac14 \delta^2 - "
+               r"\frac1{48} \kappa \delta^4 + \kappa^2 \rho$, the series of $\kappa s = "
+               r"\sin^2(\sqrt \kappa\, \delta / 2)$: $\delta^2 - 4 s = \kappa (\frac1{12} \delta^4 "
+               r"- 4 \kappa \rho)$. So with $s, \delta, \rho$ bounded $\delta^2 = |x - y|^2 + "
+               r"O(\kappa)$ as $\kappa \to 0$, from either side: the pairing tends to that of the "
+               r"clause before.",
                (flat.chart_product, flat.opened, flat.distance)),
     ),
     mutants=(
@@ -230,15 +232,18 @@ THEOREM = Theorem(
             "the mean itself lies on the hyperboloid"),
         Mutant("antipodal_mean", sheet.antipodal, "the Fréchet mean of antipodal points is unique: "
                "at one signed angle", redefine=(
-                   Definition(sheet.gap, sheet.phi - sheet.right),), add=(sheet.distance,)),
+                   Definition(sheet.gap, sheet.phi - sheet.right),),
+               add=(sheet.distance, signed(array("delta"), ">0"))),
         Mutant("any_congruence", logs.any_congruence,
                "congruences are log-Euclidean isometries"),
         Mutant("no_column_term", flat.tied_scores, "the flat limit is $\\exp(q \\cdot k / \\tau)$",
                redefine=(Definition(flat.T[flat.i, flat.j], flat.r_tau * flat.total(
                    flat.query[flat.i, flat.a] * flat.key[flat.j, flat.a])),)),
-        Mutant("trace_of_definite", replace(
-            planes.projector_pairing, by=(gram, moved_gram, right_inverse(planes.O, spd.h),
-                                          *planes.frames)),
+        Mutant("trace_of_definite", Step(
+            id="projector_pairing", because="claimed",
+            lhs=spd.total(spd.Q2[spd.a, spd.b] * spd.K2[spd.b, spd.a], spd.a, spd.b),
+            rhs=spd.total(spd.Q[spd.a, spd.b] * spd.K[spd.b, spd.a], spd.a, spd.b),
+            by=(*spd.moved_pair, *spd.pair, spd.group, spd.frame, spd.positive)),
             "$\\mathrm{tr}(Q K)$ is invariant under congruences of positive definite matrices"),
         Mutant("mean_of_inverses", Step(
             id="arithmetic", lhs=spd.total(spd.M[spd.a, spd.b] * spd.mean_of_inverses, spd.b),
@@ -249,13 +254,17 @@ THEOREM = Theorem(
         Mutant("fixed_base", replace(quadrics.tangent_readout, by=(
             quadrics.sign, quadrics.on_quadric(quadrics.q), quadrics.on_quadric(quadrics.v),
             *quadrics.tangent_readout.by)), "a tangent readout at a fixed base point is "
-            "equivariant", redefine=(Definition(quadrics.q2[quadrics.a], quadrics.q[quadrics.a]),)),
+            "equivariant", redefine=(Definition(quadrics.q2[quadrics.a], quadrics.q[quadrics.a]),),
+            add=(quadrics.positive_form,)),
         Mutant("no_eigengap", planes.only_top, "no eigengap is needed",
                drop=(planes.positive_gap,), add=(signed(planes.positive_gap.signs[0][0], ">=0"),)),
         Mutant("any_map", quadrics.pairing_form, "every linear map keeps $\\langle q, k \\rangle$",
-               drop=(quadrics.isometry,)),
-        Mutant("signed_norm", quadrics.mean_readout, "a norm of any sign",
+               drop=(quadrics.isometry,), add=(quadrics.positive_form,)),
+        Mutant("signed_norm", quadrics.same_norm, "a norm of any sign",
                drop=(quadrics.positive_norms[0],)),
+        Mutant("vanishing_mean", quadrics.mean_readout, "the mean may have the norm 0",
+               drop=(quadrics.positive_norms[0],),
+               add=(signed(quadrics.positive_norms[0].signs[0][0], ">=0"),)),
         Mutant("no_normaliser", replace(quadrics.only_mean, by=quadrics.only_mean.by[::2]),
                "the chordal mean is unique where the mean vanishes",
                add=(signed(quadrics.positive_norms[0].signs[0][0], ">=0"),)),

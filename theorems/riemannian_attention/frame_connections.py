@@ -125,10 +125,10 @@ THEOREM = Theorem(
                 levi.koszul, levi.only_one)),
         Clause("riemann", r"If moreover $\partial_l \partial_k G = \partial_k \partial_l G$ and "
                r"$G\, \partial \Gamma + \partial G\, \Gamma = \partial k$, then $\langle e, R(a, "
-               r"b) c \rangle = \frac12 (\partial_a \partial_c G(b, e) - \partial_a \partial_e "
-               r"G(b, c) - \partial_b \partial_c G(a, e) + \partial_b \partial_e G(a, c)) + "
-               r"\langle \Gamma(b, e), \Gamma(a, c) \rangle - \langle \Gamma(a, e), \Gamma(b, c) "
-               r"\rangle$, which changes its sign when $c$ and $e$ are exchanged.",
+               r"b) c \rangle = \frac12 B + \langle \Gamma(b, e), \Gamma(a, c) \rangle - \langle "
+               r"\Gamma(a, e), \Gamma(b, c) \rangle$ with $B = \partial_a \partial_c G(b, e) - "
+               r"\partial_a \partial_e G(b, c) - \partial_b \partial_c G(a, e) + \partial_b "
+               r"\partial_e G(a, c)$; it changes its sign when $c$ and $e$ are exchanged.",
                (levi.slope_lowered, levi.riemann, levi.skew)),
         Clause("lines", r"If $b = s a$, then $R(a, b) = 0$ and $\tau = 0$ for every connection: "
                r"so it is on a line.",
@@ -229,7 +229,8 @@ THEOREM = Theorem(
         Mutant("koszul_signs", levi.parallel_metric, r"$k$ with $+ \partial_m G_{uv}$",
                redefine=(replace(levi.first_kind, value=levi.HALF * (
                    levi.dG[k, levi.m, f] + levi.dG[f, k, levi.m] + levi.dG[levi.m, k, f])),)),
-        Mutant("lopsided_metric", levi.no_torsion, r"$\partial_k G$ need not be symmetric",
+        Mutant("lopsided_metric", replace(levi.no_torsion, by=(
+            *levi.no_torsion.by, *levi.inverted)), r"$\partial_k G$ need not be symmetric",
                redefine=(replace(levi.symmetric, value=levi.half_dG[k, e, f]),)),
         Mutant("every_metric_connection", levi.only_one, "$C$ may have torsion",
                redefine=(replace(levi.untwisted, value=levi.half_C[e, k, f]),)),
@@ -238,13 +239,15 @@ THEOREM = Theorem(
         Mutant("two_directions", replace(levi.line_curvature, by=levi.line_curvature.by[:-1]),
                "no connection is curved, whatever $a$ and $b$ are"),
         Mutant("saddle_for_sphere", replace(planes.one_curvature, rhs=-planes.one_curvature.rhs),
-               r"$\phi'' = -\kappa \phi$ has the curvature $-\kappa$"),
+               r"$\phi'' = -\kappa \phi$ has the curvature $-\kappa$", add=(planes.pair,)),
         Mutant("flat_for_all", replace(planes.revolution, rhs=Integer(0)),
                r"metrics $dr^2 + \phi(r)^2 d\theta^2$ are flat"),
         Mutant("cone", replace(planes.straight_plane, by=tuple(
             part for part in planes.straight_plane.by if part != planes.unit_slope)),
             r"$\partial J = J\, \Gamma$ for any $\phi'$"),
-        Mutant("polar_frame_untwisted", replace(planes.polar_torsion, rhs=Integer(0)),
+        Mutant("polar_frame_untwisted", replace(
+            planes.polar_torsion, rhs=Integer(0),
+            by=(planes.unit_slope, *planes.polar_torsion.by)),
                "the frame of polar coordinates has no torsion"),
         Mutant("halved_curvature", replace(
             planes.chart_curvature, rhs=planes.chart_curvature.rhs * planes.HALF),

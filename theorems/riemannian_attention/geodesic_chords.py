@@ -130,7 +130,7 @@ THEOREM = Theorem(
                r"$|K|^2 = \frac14 |h|^4 |l|^2$ for $K = G\, \Gamma(h, h)$, the Christoffel symbol "
                r"of the first kind. In the chart of curvature $\kappa$, with $\lambda = 4 / p^2$, "
                r"$p = 1 + \kappa |x|^2 > 0$ at both ends and derivatives read off the series of "
-               r"$\lambda(x + \varepsilon h)$: for the squared chord $s = |\varepsilon "
+               r"$\lambda(x + \varepsilon h)$: for the square of half a chord, $s = |\varepsilon "
                r"h|^2 / (p(x)\, p(x + \varepsilon h))$, $4 s + \frac43 \kappa s^2$ is "
                r"$\varepsilon^2 G(h, h) + \frac12 \varepsilon^3 D_h(h, h) + \varepsilon^4 (\frac16 "
                r"D_{hh}(h, h) - \frac1{12} |\Gamma|^2)$ up to $\varepsilon^5$ times a polynomial "

@@ -1,8 +1,8 @@
 """RA8, distances known in closed form: a line with any metric, spaces of constant curvature.
 
 On a line the distance is the integral of the square root f of the metric. In the stereographic
-chart of curvature kappa the metric is 4/(1 + kappa |x|^2)^2, and a function of the squared chord
-s = |y - x|^2/((1 + kappa |x|^2)(1 + kappa |y|^2)) gives the distance, for all d.
+chart of curvature kappa the metric is 4/(1 + kappa |x|^2)^2, and a function of the square of half a
+chord s = |y - x|^2/((1 + kappa |x|^2)(1 + kappa |y|^2)) gives the distance, for all d.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ series = Step(
     because="Three terms of a geometric series, and what is left of it.",
 )
 
-# The metric 4 r^2 delta and its derivatives, the squared chord s, and the distance it gives.
+# The metric 4 r^2 delta and its derivatives, the square s of half a chord, and its distance.
 SLOPE = -16 * curvature * r**3 * AXIS
 BEND = -16 * curvature * r**3 * LENGTH + 96 * curvature**2 * r**4 * AXIS**2
 AFTER = 8 * a0 * a3 + 8 * a1 * a2 + 4 * eps * (a2**2 + 2 * a1 * a3 + 2 * eps * a2 * a3

@@ -1,5 +1,6 @@
 """Euclidean operations on curved spaces break laws: the law suite sees each of them."""
 
+import math
 from types import ModuleType
 from typing import Any
 
@@ -14,7 +15,7 @@ from numerics.spaces import (
     Sphere,
     Torus,
 )
-from numerics.spaces.lengths import dot
+from numerics.spaces.lengths import dot, norm
 
 
 class ChordSphere(Sphere):
@@ -79,6 +80,26 @@ class FixedBaseLorentz(Lorentz):
         return super()._log(xp, base, y)
 
 
+class RootLorentz(Lorentz):
+    """The root of the distance: a metric, of which no square is convex."""
+
+    def _distance2(self, xp: Any, x: Any, y: Any) -> Any:
+        return norm(xp, super()._distance2(xp, x, y))
+
+
+class PowerLorentz(Lorentz):
+    """The fourth power of the distance: on a line it breaks the triangle inequality."""
+
+    def _distance2(self, xp: Any, x: Any, y: Any) -> Any:
+        return super()._distance2(xp, x, y) ** 4
+
+
+class WideSphere(Sphere):
+    """Means in balls wider than a hemisphere."""
+
+    convex_radius = 0.6 * math.pi
+
+
 class UnwrappedTorus(Torus):
     """Differences of angles that are not taken modulo a turn."""
 
@@ -125,6 +146,8 @@ class LogEuclideanUnderGL(LogEuclideanSPD):
         return AffineInvariantSPD(self.n).random_isometry(generator)
 
 
+MINIMISES = "test_frechet_mean_minimises_and_does_not_depend_on_the_order"
+CONVEX = "test_where_means_are_always_unique_squared_distance_is_convex"
 FALSE = [
     (ChordSphere(3), "test_length_of_log_is_the_distance", r"\|log_x y\| = d"),
     (ChordSphere(3), "test_gradient_of_half_the_squared_distance_is_minus_log", "d/dt"),
@@ -139,6 +162,10 @@ FALSE = [
     (FlatLorentz(2), "test_length_of_log_is_the_distance", r"\|log_x y\| = d"),
     (MeanLorentz(2), "test_readouts_are_equivariant", "the ambient readout commutes"),
     (FixedBaseLorentz(2), "test_exp_and_log_are_inverse", None),
+    (EuclideanLorentz(2), MINIMISES, "the mean minimises"),
+    (PowerLorentz(1), "test_distance_is_a_metric", r"d\(x, z\) <= d\(x, y\)"),
+    (RootLorentz(2), CONVEX, r"d\^2\(middle, z\)"),
+    (WideSphere(3), CONVEX, "the radius of uniqueness"),
     (UnwrappedTorus(3), "test_isometries_keep_distances_geodesics_and_products", r"d\(gx, gy\)"),
     (UnwrappedTorus(3), "test_heat_weights_are_invariant", "is invariant"),
     (EuclideanSPD(3), "test_isometries_keep_distances_geodesics_and_products", r"d\(gx, gy\)"),

@@ -25,6 +25,7 @@ from numerics.spaces import (
 S, H = Sphere(3), Lorentz(2)
 SH = Product(S, H)
 RNG_SEED = 8
+KINDS = ("numpy-float64", "numpy-float32", "torch-float64", "torch-float32")
 
 
 def factors(count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -137,3 +138,19 @@ def test_a_sum_of_tangent_vectors_that_cancels_is_still_tangent(dtype: str) -> N
         left = space.log(q, there) + space.log(q, back)
         bound = 4 * float(space.resolution(np, np.concatenate([q, there, back])).max())
         assert space.distance(space.exp(q, left), q).max() <= bound
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_weights_of_a_temperature_so_low_that_scores_overflow_are_those_of_the_limit(
+    laws: ModuleType, kind: str
+) -> None:
+    q, k = (laws.cast(kind, x) for x in (np.zeros((1, 2)), np.array([[3.0, 0.0], [0.0, 2.0]])))
+    tiny = float(np.finfo(kind[-7:]).smallest_normal)
+    w = heat_weights(Euclidean(2), q, k, tiny)
+    assert w.tolist() == [[0.0, 1.0]]
+    x = laws.cast(kind, np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]))
+    assert product_weights(S, x[1:2], x, tiny).tolist() == [[0.0, 1.0, 0.0]]
+    for weigh in (heat_weights, product_weights):
+        for tau in (tiny / 2, float(np.finfo(kind[-7:]).max) * 0.75):
+            with pytest.raises(ValueError, match=r"^tau must be a normal number of float"):
+                weigh(S, x, x, tau)

@@ -93,6 +93,14 @@ def test_points_off_the_sphere_are_refused(point: tuple[float, ...]) -> None:
         S2.distance2(np.array([[1.0, 0.0, 0.0]]), off)
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_length_is_refused_from_32_roundoffs_an_entry_on(dtype: str) -> None:
+    x, slack = np.array([[1.0, 0.0, 0.0]], dtype), 32 * 3 * roundoff(dtype)
+    S2.check(x * (1 + slack / 4))
+    with pytest.raises(ValueError, match=r"^x must be on the sphere in R\^3"):
+        S2.check(x * (1 + slack))
+
+
 def circle(*angles: float) -> np.ndarray:
     return np.array([[math.cos(a), math.sin(a), 0.0] for a in angles])
 

@@ -1,0 +1,61 @@
+"""A row of the performance table: what was measured against which target, and the spread."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.machine import Times
+
+RELATIONS = {">=": operator.ge, "<=": operator.le}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A value, None where it was not measured, in a unit; the target and its relation.
+
+    notes say how the value came about: times with their spread, or why there is none.
+    """
+
+    name: str
+    value: float | None
+    unit: str
+    relation: str
+    limit: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def target(self) -> str:
+        """The target as it is printed."""
+        return f"{self.relation} {self.limit:g}"
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the value is on the right side; None where there is none, False for NaN."""
+        if self.value is None:
+            return None
+        return bool(RELATIONS[self.relation](self.value, self.limit))
+
+    def record(self) -> dict[str, Any]:
+        """The row as JSON."""
+        return {
+            "name": self.name,
+            "value": self.value,
+            "unit": self.unit,
+            "target": self.target,
+            "met": self.met,
+        }
+
+    def __str__(self) -> str:
+        found = "NOT RUN" if self.value is None else f"{self.value:.3g} {self.unit}"
+        verdict = {None: "not run", True: "met", False: "MISSED"}[self.met]
+        first = f"{self.name}: {found} (target {self.target}): {verdict}"
+        return "\n  ".join([first, *self.notes])
+
+
+def spread(names: Sequence[str], times: Sequence[Times]) -> tuple[str, ...]:
+    """A note for each of several actions that took turns."""
+    width = max(map(len, names))
+    return tuple(f"{name:<{width}}  {found}" for name, found in zip(names, times, strict=True))

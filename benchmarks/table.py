@@ -1,0 +1,81 @@
+"""Every performance target of the suite, measured in one run: what, value, target, met or not.
+
+Run `python -m benchmarks.table`, or `make bench`; `--quick` shows only that the code runs. Both
+sides of a ratio take turns in one process, and their shortest times count; the spread of all times
+is printed. The rows go to build/bench/results.json. A missed target is a finding, not an error:
+the exit status is 0.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks import kernels, suite
+from benchmarks.machine import machine
+from benchmarks.rows import Row
+
+OUT = Path("build/bench/results.json")
+PACKAGES = ("torch", "numpy", "sympy", "python-flint")
+
+
+def rows(quick: bool, durations: bool) -> Iterator[Row]:
+    """All rows, each as soon as it is measured."""
+    yield from kernels.measured(kernels.QUICK if quick else kernels.Sizes())
+    if quick:
+        yield from suite.ranks(suite.QUICK_WIDTH, suite.QUICK_LARGEST, 1)
+    else:
+        yield from suite.ranks(suite.WIDTH, suite.LARGEST, suite.RUNS)
+    yield from suite.durations(durations)
+
+
+def machine_record(description: str) -> dict[str, Any]:
+    """The machine of a run as JSON."""
+    cuda = torch.cuda.is_available()
+    return {
+        "description": description,
+        "system": platform.platform(),
+        "threads": torch.get_num_threads(),
+        "gpu": torch.cuda.get_device_name() if cuda else None,
+        "load": list(os.getloadavg()),
+    }
+
+
+def write(path: Path, description: str, found: Iterable[Row]) -> None:
+    """Writes the results as a whole: a run that ends early leaves the ones before."""
+    content = {"machine": machine_record(description), "rows": [row.record() for row in found]}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(path.name + ".unfinished")
+    unfinished.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    unfinished.replace(path)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure, print and write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small sizes, no runs of the suite")
+    parser.add_argument(
+        "--no-durations", action="store_true", help="leave out verify and the quick tests"
+    )
+    parser.add_argument("--out", type=Path, default=OUT, help=f"results (default {OUT})")
+    chosen = parser.parse_args(arguments)
+    description, found = machine(*PACKAGES), []
+    print(description)
+    for row in rows(chosen.quick, not (chosen.quick or chosen.no_durations)):
+        print(row, flush=True)
+        found.append(row)
+    missed = [row.name for row in found if row.met is False]
+    unknown = sum(row.met is None for row in found)
+    print(f"{len(found)} targets: {len(missed)} missed, {unknown} not run")
+    write(chosen.out, description, found)
+
+
+if __name__ == "__main__":
+    main()
