@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from numerics.arrays import Array, namespace, nonnegative, refuse, shape
+import numpy as np
+
+from numerics.arrays import Array, dtype_name, namespace, nonnegative, refuse, shape
 from numerics.inputs import number
 from numerics.spaces.lengths import norm, roundoff
 from numerics.spaces.space import Space, detached, refuse_pairs
@@ -20,11 +22,12 @@ LARGEST_COUNT = 2000
 def heat_weights(space: Space, q: Array, k: Array, tau: float) -> Array:
     """Rows softmax_j(-d^2(q_i, k_j) / (2 tau)) (n, m).
 
-    Raises like the methods of Space, ValueError unless tau is positive. Source: AP8.
+    Raises like the methods of Space, ValueError unless tau is positive and, as 2 tau, a normal
+    number of the dtype. Source: AP8.
     """
     xp = _stacks(space, q=q, k=k)
-    tau = _temperature(tau)
-    return _softmax(xp, -space._distance2(xp, q[:, None], k[None]) / (2 * tau))
+    tau = _temperature(xp, tau, q)
+    return _softmax(xp, -space._distance2(xp, q[:, None], k[None]), 2 * tau)
 
 
 def product_weights(space: Space, q: Array, k: Array, tau: float) -> Array:
@@ -33,8 +36,8 @@ def product_weights(space: Space, q: Array, k: Array, tau: float) -> Array:
     Raises like heat_weights, TypeError with the reason where no product is invariant. Source: AP8.
     """
     xp = _stacks(space, q=q, k=k)
-    tau = _temperature(tau)
-    return _softmax(xp, space._similarity(xp, q[:, None], k[None]) / tau)
+    tau = _temperature(xp, tau, q)
+    return _softmax(xp, space._similarity(xp, q[:, None], k[None]), tau)
 
 
 def tangent_readout(space: Space, q: Array, v: Array, w: Array) -> Array:
@@ -109,10 +112,12 @@ def _stacks(space: Space, **points: Array) -> ModuleType:
     return xp
 
 
-def _temperature(tau: float) -> float:
-    found = number("tau", tau)
+def _temperature(xp: ModuleType, tau: float, q: Array) -> float:
+    found, limits = number("tau", tau), xp.finfo(q.dtype)
     if not found > 0:
         raise ValueError(f"tau must be positive, got {tau}")
+    if not float(limits.smallest_normal) <= found <= float(limits.max) / 2:
+        raise ValueError(f"tau must be a normal number of {dtype_name(q.dtype)}, got {tau}")
     return found
 
 
@@ -128,8 +133,12 @@ def _weights(w: Array, n: int | None, v: Array) -> None:
     )
 
 
-def _softmax(xp: ModuleType, scores: Array) -> Array:
-    masses = xp.exp(scores - xp.max(scores, axis=-1, keepdims=True))
+def _softmax(xp: ModuleType, scores: Array, tau: float) -> Array:
+    """softmax(scores / tau), also where a quotient overflows: differences from the largest do not
+    lose it."""
+    below = scores - xp.max(detached(scores), axis=-1, keepdims=True)
+    with np.errstate(over="ignore"):
+        masses = xp.exp(below / tau)
     return masses / xp.sum(masses, axis=-1, keepdims=True)
 
 

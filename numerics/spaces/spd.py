@@ -70,7 +70,7 @@ class PositiveDefinite(Space):
         return _even(g @ x @ g.T)
 
     def _random_points(self, generator: np.random.Generator, count: int) -> np.ndarray:
-        logs = _drawn(generator, self.n, generator.uniform(0.2, 1.5, size=(count, 1, 1)))
+        logs = _drawn(generator, self.n, generator.uniform(0.2, 1.3, size=(count, 1, 1)))
         return _even(spectral(logs, np.exp, exp_difference))
 
 

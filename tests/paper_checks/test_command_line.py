@@ -195,7 +195,7 @@ def test_list_names_what_is_built_planned_and_claimed(
     assert "AP99" in printed
     assert "attention-geometry/single-head: " in printed
     assert not set("$\\{}") & set(printed)
-    assert printed.startswith("CW1   G if verified Single-head")
+    assert printed.startswith("CW1   K if verified Single-head")
 
 
 def test_list_says_a_level_that_its_clauses_can_reach(

@@ -167,6 +167,15 @@ def test_a_statement_is_the_theorem_that_is_proved(attempt: Attempt) -> None:
 
 
 @pytest.mark.formal
+def test_what_a_section_assumes_is_a_hypothesis_of_the_theorem(attempt: Attempt) -> None:
+    proofs = changed(PROOFS, "Theorem gates :", "Section S.\nVariable no : False.\nTheorem gates :")
+    proofs = changed(proofs, "by move=> F n x ->; rewrite addr0. Qed.", "case: no. Qed.\nEnd S.")
+    checked = attempt(proofs)
+    assert (checked.state, checked.closed) == (FAILED, frozenset())
+    assert "False -> forall" in told(checked)
+
+
+@pytest.mark.formal
 def test_a_renamed_theorem_is_missed(attempt: Attempt) -> None:
     renamed = changed(PROOFS, "Theorem gates :", "Theorem gate :")
     checked = attempt(renamed)
@@ -197,6 +206,8 @@ def test_a_missing_answer_is_no_answer() -> None:
         "Require Import Reals.", "Lemma a : False.\nProof. admit.",
         "Lemma a : False.\nProof. give_up.",
         'Lemma a : "(*" = "". Axiom b : False. (* *)', "(* *) Axiom b : False.",
+        "Lemma a : True.\nProof.\n} Axiom b : False.", "Section S.\nEnd S.\nContext (a : False).",
+        "(* \u0405 *) Lemma a : True.", "Lemma a : True.\x0b",
     ],
 )  # fmt: skip
 def test_what_may_not_stand_in_a_source_is_refused(line: str) -> None:
@@ -224,6 +235,16 @@ def test_what_a_comment_or_a_section_holds_is_not_refused() -> None:
         ("CW2_gates :", "CW2Gates :", "no theorem's id and clause"),
         ("x = 0 -> x + x = 0", "gated_mixture.same x", "more than MathComp's words"),
         ("x = 0 -> x + x = 0", "ltac:(exact True)", "more than MathComp's words"),
+        ("x = 0 -> x + x = 0", "gated_mixture .same x", "more than MathComp's words"),
+        ("x = 0 -> x + x = 0", "gated_mixture.\nsame x", "more than MathComp's words"),
+        ("x = 0 -> x + x = 0", "Any.same x", "more than MathComp's words"),
+        ("x = 0 -> x + x = 0", "(x == 0) ==> (x + x == 0)", "more than MathComp's words"),
+        ("x = 0 -> x + x = 0", "gated_mixture.\u03c3 x", "only plain ASCII"),
+        ("x = 0 -> x + x = 0", "\u0445 = 0 -> x + x = 0", "only plain ASCII"),
+        ("forall (F : fieldType) (n : nat)", "forall (F : fieldType) (T : finType) (n : nat)",
+         "not finType"),
+        ("(n : nat) (x : 'rV[F]_n)", "(n : nat * nat) (x : 'rV[F]_n.1)", "not nat"),
+        ("(n : nat) (x : 'rV[F]_n)", "(n : id nat) (x : 'rV[F]_n)", "not nat"),
     ],
 )
 def test_statements_hold_nothing_but_theorems_and_witnesses(

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,11 @@ def test_a_changed_number_no_longer_fits_its_sentence(changed: Callable[..., Pat
 
 BROKEN: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "no numbers": (lambda c: c.pop("numbers"), "without numbers"),
+    "a part of the layers": (
+        lambda c: c["model"].update(layers_measured=1),
+        "measured 1 of .* layers",
+    ),
+    "few draws": (lambda c: c["arguments"].update(draws=199), "fewer than 200 draws"),
     "no commit": (lambda c: c.update(commit=None), "measured at no commit"),
     "numbers of another shape": (lambda c: c.update(numbers={"transports": []}), "not a whole"),
 }
@@ -159,4 +165,22 @@ def test_a_summary_is_added_under_its_name_or_not_at_all(
     broken = changed(outcome("EM.scale", "SUPPORTED")) / FILES[0].name
     with pytest.raises(ValueError, match=r"EM\.scale says SUPPORTED"):
         measurements.add(broken, "another", tmp_path / "kept")
+    with pytest.raises(ValueError, match=r"EM\.scale says SUPPORTED"):
+        measurements.add(broken, "a-model", tmp_path / "kept")
     assert [f.name for f in (tmp_path / "kept").iterdir()] == ["a-model.json"]
+    assert measurements.load(file).faults == (), "what was there is gone"
+
+
+def test_one_architecture_is_not_one_family() -> None:
+    one = measurements.committed()[0][0]
+    names = {
+        "SmolLM2-135M-Instruct.Q4_1": "SmolLM2 (llama)",
+        "SmolLM2-1.7B": "SmolLM2 (llama)",
+        "Llama-3.1-8B": "Llama-3.1 (llama)",
+        "all-MiniLM-L6-v2": "all-MiniLM (llama)",
+        "gpt2": "gpt2 (llama)",
+        "gpt2-medium": "gpt2 (llama)",
+    }
+    found = [replace(one, name=name, architecture="llama") for name in names]
+    assert [measured.family for measured in found] == list(names.values())
+    assert set(measurements.families(found)) == set(names.values())

@@ -229,8 +229,7 @@ THEOREM = Theorem(
         Mutant("koszul_signs", levi.parallel_metric, r"$k$ with $+ \partial_m G_{uv}$",
                redefine=(replace(levi.first_kind, value=levi.HALF * (
                    levi.dG[k, levi.m, f] + levi.dG[f, k, levi.m] + levi.dG[levi.m, k, f])),)),
-        Mutant("lopsided_metric", replace(levi.no_torsion, by=(
-            *levi.no_torsion.by, *levi.inverted)), r"$\partial_k G$ need not be symmetric",
+        Mutant("lopsided_metric", levi.no_torsion, r"$\partial_k G$ need not be symmetric",
                redefine=(replace(levi.symmetric, value=levi.half_dG[k, e, f]),)),
         Mutant("every_metric_connection", levi.only_one, "$C$ may have torsion",
                redefine=(replace(levi.untwisted, value=levi.half_C[e, k, f]),)),
