@@ -22,9 +22,7 @@ from paper_checks.report import write_atomically
 FOLDER = Path(__file__).with_name("measurements")
 KEYS = ("arguments", "commit", "model", "numbers", "seed", "sha256", "statements", "texts",
         "thresholds", "versions")  # fmt: skip
-SIZE = re.compile(
-    r"[0-9.]+[MB](\..*)?|L[0-9]+|tiny|mini|small|medium|base|large|xl", re.IGNORECASE
-)
+SIZE = re.compile(r"[0-9.]+[MB](\..*)?|L[0-9]+|tiny|mini|small|medium|base|large|xl", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ import torch
 from numerics.trained import decisions, identity, plots, report, session, summary, terminal
 from numerics.trained.architectures import open_model
 from numerics.trained.checkpoint import Checkpoint, Refused, open_checkpoint, optional_module
-from numerics.trained.controls import LEAST_DRAWS
+from numerics.trained.decisions import LEAST_DRAWS
 from numerics.trained.forward import layers
 from numerics.trained.journal import write_atomically
 from numerics.trained.measurements import Settings
@@ -104,7 +104,9 @@ def analyze(
     checkpoint = open_checkpoint(path)
     model = open_model(checkpoint)
     tokens = _texts(checkpoint, text, settings, model.positions)
-    depth = min(model.depth, settings.layers or model.depth)
+    depth = settings.layers or model.depth
+    if depth > model.depth:
+        raise Refused(f"--layers {depth}: {checkpoint.name} has {model.depth} layers")
     out = out or Path("build") / "analyze" / checkpoint.name
     _check_destination(out)
     settings = replace(settings, workers=torch.get_num_threads())
@@ -129,6 +131,8 @@ def _texts(checkpoint: Checkpoint, text: Texts, settings: Settings, positions: i
         found = read_text(None).strip().split("\n\n")
     else:
         found = [read_text(file) for file in files]
+    if settings.texts is not None and settings.texts > len(found):
+        raise Refused(f"--texts {settings.texts}: there are {len(found)} texts")
     limit = min(positions, MOST_TOKENS)
     tokens = [tokenise(checkpoint, t, limit) for t in found[: settings.texts]]
     for number, t in enumerate(tokens, 1):
@@ -155,7 +159,6 @@ def _finish(
         "numbers": numbers,
         "statements": [{"id": s.id, "outcome": s.outcome, "text": s.text} for s in statements],
         "seed": settings.seed,
-        "commit": commit(),
         "ok": all(r["identity"]["ok"] for r in records),
     }
     del whole["kind"]
@@ -212,6 +215,7 @@ def _header(whole: session.Run) -> dict[str, Any]:
         ],
         "arguments": {"draws": settings.draws, "seed": settings.seed},
         "versions": versions(),
+        "commit": commit(),
     }
 
 

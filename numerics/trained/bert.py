@@ -51,8 +51,10 @@ class Bert:
         for name, shape in self._embedding_shapes().items():
             checkpoint.require(self._stored(f"embeddings.{name}"), shape)
         for index in range(self.depth):
-            for name, shape in self._layer_shapes().items():
-                checkpoint.require(self._stored(f"encoder.layer.{index}.{name}"), shape)
+            start = f"encoder.layer.{index}."
+            stored = {self._stored(start + n): s for n, s in self._layer_shapes().items()}
+            start = self.prefix + start
+            checkpoint.require_layer(start, {n.removeprefix(start): s for n, s in stored.items()})
         checkpoint.refuse_other_layers(f"{self.prefix}encoder.layer.", self.depth)
 
     def embed(self, ids: Sequence[int], type_ids: Sequence[int]) -> torch.Tensor:

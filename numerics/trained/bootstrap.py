@@ -1,4 +1,4 @@
-"""Bootstrap intervals of means: over heads within layers, and over texts."""
+"""Intervals: bootstrap over heads within layers and over texts; where one more draw may fall."""
 
 from __future__ import annotations
 
@@ -30,3 +30,14 @@ def interval(groups: Sequence[Sequence[float]], seed: int) -> list[float]:
 def text_interval(by_text: Sequence[float], seed: int) -> list[float]:
     """[mean, 2.5%, 97.5%] of a mean over texts, the texts resampled."""
     return interval([by_text], seed)
+
+
+def reach_of_one_more(draws: Sequence[float]) -> float:
+    """How far from the mean of k normal draws one more lies, 95%, by Student's t; inf for k = 1."""
+    from scipy.special import stdtrit
+
+    k = len(draws)
+    if k < 2:
+        return float("inf")
+    deviation = float(np.std(draws, ddof=1))
+    return float(stdtrit(k - 1, HIGH)) * deviation * (1 + 1 / k) ** 0.5

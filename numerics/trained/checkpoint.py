@@ -24,6 +24,7 @@ from numerics.trained.safetensors_store import SafetensorsStore, weight_file, we
 __all__ = ["Checkpoint", "Refused", "open_checkpoint", "optional_module", "sha256"]
 
 FLOATS = ("BF16", "F16", "F32", "F64")
+READ = (torch.bfloat16, torch.float16, torch.float32, torch.float64)  # 8-bit floats need scales
 
 
 class Store(Protocol):
@@ -111,9 +112,10 @@ class Checkpoint:
         return self._as_float64(name, self.store.rows(name, indices))
 
     def _as_float64(self, name: str, stored: torch.Tensor) -> torch.Tensor:
-        if not stored.is_floating_point():
+        if stored.dtype not in READ:
             raise Refused(
-                f"{self.store.where(name)}: tensor {name} holds {stored.dtype}, not floats"
+                f"{self.store.where(name)}: tensor {name} holds {stored.dtype}, not floats of 16, "
+                "32 or 64 bits"
             )
         tensor = stored.to(torch.float64)
         if not bool(torch.isfinite(tensor).all()):
@@ -178,8 +180,14 @@ class Checkpoint:
             )
 
     def hashes(self) -> dict[str, str]:
-        """SHA-256 of every weight file, by file name."""
-        return {file.name: sha256(file) for file in self.files}
+        """SHA-256 of every file that the model is made of, by file name.
+
+        Weights alone do not make a model: a norm's eps, RoPE's base or another vocabulary give
+        other numbers.
+        """
+        beside = (Path(self.config_source), self.directory / "tokenizer.json")
+        files = dict.fromkeys((*self.files, *(file for file in beside if file.is_file())))
+        return {file.name: sha256(file) for file in files}
 
 
 def sha256(file: Path) -> str:

@@ -30,7 +30,6 @@ from numerics.trained.transports import (
 )
 
 KINDS = ("gaussian", "haar", "permuted", "shuffled", "norms")
-LEAST_DRAWS = 200  # below, the 5% and 95% points rest on fewer than ten draws beyond them
 CHUNK_BYTES = 2**23  # of redrawn factors: they stay near a core's cache
 SWEEPS = 4  # of row and column scalings; the lengths then agree to about a percent
 

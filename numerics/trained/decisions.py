@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, Literal
 
-from numerics.trained.bootstrap import text_interval
-from numerics.trained.scale import LEAST_SIZES, slope
+from numerics.trained.bootstrap import reach_of_one_more, text_interval
+from numerics.trained.scale import LEAST_SIZES, slope, thirds
 
 SUPPORTED = "SUPPORTED"
 NOT_SUPPORTED = "NOT SUPPORTED"
@@ -24,6 +23,7 @@ NOT_TESTABLE = "NOT TESTABLE HERE"
 Outcome = Literal["SUPPORTED", "NOT SUPPORTED", "ILL-DEFINED HERE", "NOT TESTABLE HERE"]
 
 IDENTITY_THRESHOLD = 1e-13
+LEAST_DRAWS = 200  # below, the 5% and 95% points rest on fewer than ten draws beyond them
 LEAST_HEADS = 8
 LEAST_LAYERS = 6  # for what a layer has one of
 LEAST_TEXTS = 3
@@ -31,6 +31,7 @@ LEAST_TRANSITIONS = 3
 MAJORITY = 0.5  # of the heads below the 5% point of the control
 TOWARDS_ZERO = 0.5  # the deep third's distance at most this share of the shallow third's
 DEPTH_CONTROLS = ("initialised", "matched", "other_text")
+DRAWN = ("initialised", "matched")  # of the depth controls: models of random weights
 SPREADS = {
     "EM.isometry": ("cv", "transports are nearer to scaled isometries"),
     "EM.isometry_folded": (
@@ -94,6 +95,7 @@ def isometry(found: Mapping[str, Any], id: str, measure: str, claim: str) -> Sta
     if entry["gaussian"]["ratio"] is None:
         return Statement(id, ILL_DEFINED, f"{claim} than random: no transport has a spread")
     count = len(entry["by_layer"]) * (1 if measure == "summed" else found["heads"])
+    count -= entry["left_out"]
     ratios = {k: entry[k]["ratio"] for k in kinds if entry[k]["ratio"] is not None}
     flat = [k for k in kinds if k not in ratios]
     gaussian = entry["gaussian"]
@@ -150,17 +152,6 @@ def _beside(name: str, entry: Mapping[str, Any]) -> str:
     )
 
 
-def thirds(transitions: int) -> list[range]:
-    """Transitions l -> l + 1 in three parts, in order, as equal as can be.
-
-    Raises: ValueError for fewer than three: a part would be empty.
-    """
-    if transitions < 3:
-        raise ValueError(f"transitions must be at least 3 to have thirds, got {transitions}")
-    ends = [0, *((k * transitions + 1) // 3 for k in (1, 2)), transitions]
-    return [range(a, b) for a, b in pairwise(ends)]
-
-
 def by_thirds(transitions: Sequence[Sequence[float | None]]) -> list[list[float]] | None:
     """Mean over the transitions of each third, for every text; None where a value is missing."""
     if any(value is None for row in transitions for value in row):
@@ -173,7 +164,10 @@ def by_thirds(transitions: Sequence[Sequence[float | None]]) -> list[list[float]
 
 
 def depth_stability(found: Mapping[str, Any]) -> Statement:
-    """Distances of consecutive walks, sinks removed, fall towards 0 and beat every control."""
+    """Distances of consecutive walks, sinks removed, fall towards 0 and beat every control.
+
+    Below where one more random model may fall, too: texts alone do not tell a model from one.
+    """
     id = "EM.depth_stability"
     claim = "walks of consecutive layers converge with depth"
     count = found["transitions"]
@@ -199,9 +193,21 @@ def depth_stability(found: Mapping[str, Any]) -> Statement:
         f"{deep[0]:.3f}; deep - shallow {change[0]:+.3f} [{change[1]:+.3f}, {change[2]:+.3f}] over "
         f"{texts} texts; deep third less each control's: {shown}"
     )
+    reaches = {k: _reach(table.get(f"{k}_models")) for k in DRAWN}
+    if None not in reaches.values():
+        text += "; one more random model may lie as far from its control as " + ", ".join(
+            f"{k} {reach:.3f}" for k, reach in reaches.items()
+        )
+    told = all(reach is not None and gaps[k][0] + reach < 0 for k, reach in reaches.items())
     falls = change[2] < 0 and deep[0] <= TOWARDS_ZERO * shallow[0]
-    beaten = all(g[2] < 0 for g in gaps.values())
+    beaten = told and all(g[2] < 0 for g in gaps.values())
     return Statement(id, SUPPORTED if falls and beaten else NOT_SUPPORTED, text)
+
+
+def _reach(models: Sequence[Sequence[float | None]] | None) -> float | None:
+    """How far one more random model's deep third lies from their mean; None where unmeasured."""
+    parts = by_thirds(models) if models else None
+    return None if parts is None else reach_of_one_more(parts[2])
 
 
 def collapse_bound(found: Mapping[str, Any]) -> Statement:

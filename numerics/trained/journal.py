@@ -69,7 +69,7 @@ class Journal:
         for number, line in enumerate(lines, 1):
             try:
                 parsed.append(json.loads(line))
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise Refused(f"{self.file}: line {number} is broken; remove the file") from error
         found, *records = parsed
         if found != self.header:
@@ -81,6 +81,9 @@ class Journal:
                 f"{self.file}: belongs to another run (different {', '.join(keys)}); "
                 "choose another --out or remove it"
             )
+        for number, record in enumerate(records, 2):
+            if not isinstance(record, dict) or type(record.get("layer")) is not int:
+                raise Refused(f"{self.file}: line {number} is no layer's record; remove the file")
         self.records = {record["layer"]: record for record in records}
 
 

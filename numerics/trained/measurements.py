@@ -18,6 +18,7 @@ from numerics.trained.architectures import Layer, Model, open_model
 from numerics.trained.attention import AttentionWeights
 from numerics.trained.checkpoint import Checkpoint
 from numerics.trained.control_models import KINDS, redrawn
+from numerics.trained.decisions import LEAST_DRAWS
 from numerics.trained.forward import Passage, Stream, sinks
 from numerics.trained.tokens import Tokens
 from numerics.trained.transports import Factors, distinct_tokens, factors, singular_values, spread
@@ -34,7 +35,7 @@ class Settings:
 
     layers: int | None = None
     texts: int | None = None
-    draws: int = controls.LEAST_DRAWS
+    draws: int = LEAST_DRAWS
     seed: int = 0
     workers: int = 1
 

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from numerics.chains import stationary_distribution, transient_states
+from numerics.chains import is_irreducible, stationary_distribution
 
 CAUSAL = "undefined (reducible; CW9 convention 1)"
-NO_LAW = "undefined (transient states: exact zeros)"
+NO_LAW = "undefined (reducible: exact zeros)"
 NOISE = 2.0**-52
 Views = dict[str, dict[str, Any]]
 MEASURES = ("raw", "flow", "centred", "curl")
@@ -66,7 +66,8 @@ def stationary(walks: torch.Tensor) -> torch.Tensor:
     """
     n = walks.shape[-1]
     system = torch.eye(n, dtype=walks.dtype) - walks + 1
-    law = torch.linalg.solve(system.mT, torch.ones_like(walks[..., :1]))[..., 0]
+    # A singular system, of a walk with several closed classes, gives no exception here.
+    law = torch.linalg.solve_ex(system.mT, torch.ones_like(walks[..., :1]))[0][..., 0]
     residual = ((law[..., None, :] @ walks)[..., 0, :] - law).abs().amax(dim=-1)
     known = (law > 0).all(dim=-1) & (residual <= 8 * n * NOISE)
     return torch.where(known[..., None], law, torch.nan)
@@ -130,13 +131,13 @@ def measure(
 ) -> dict[str, dict[str, Any] | str]:
     """Defects of one walk (n, n) whole and reduced (no sinks, no diagonal), beside their controls.
 
-    Each is {measure: [value, control median, 5%, 95%]}, with n and the noise values, or the
-    reason why nothing is defined.
+    Each is {measure: [value, control median, 5%, 95%]}, null where the draws give no control, with
+    n and what was dropped, or the reason why nothing is defined.
     """
     reduced = trimmed(P, sinks, diagonal=True)
     found: dict[str, dict[str, Any] | str] = {}
     for name, walk, empty in (("whole", P, 0), ("reduced", reduced.walk, reduced.empty)):
-        if len(walk) < 3 or transient_states(walk):
+        if len(walk) < 3 or not is_irreducible(walk):
             found[name] = NO_LAW
             continue
         controls = shuffled_rows(walk, draws, [*seed, len(found)], diagonal=name == "reduced")
@@ -159,7 +160,7 @@ def of_models(patterns: Sequence[torch.Tensor], sinks: Collection[int]) -> Views
     found: dict[str, dict[str, list[torch.Tensor]]] = {"whole": {}, "reduced": {}}
     for P in (head for pattern in patterns for head in pattern):
         for name, walk in (("whole", P), ("reduced", trimmed(P, sinks, diagonal=True).walk)):
-            if len(walk) < 3 or transient_states(walk):
+            if len(walk) < 3 or not is_irreducible(walk):
                 continue
             values = defects(walk, stationary(walk))
             if name == "whole" and bool((walk > 0).all()):
@@ -167,7 +168,11 @@ def of_models(patterns: Sequence[torch.Tensor], sinks: Collection[int]) -> Views
             for measure, value in values.items():
                 found[name].setdefault(measure, []).append(value)
     return {
-        name: {m: _points(torch.stack(values)) for m, values in measures.items()}
+        name: {
+            m: _points(torch.stack(values))
+            for m, values in measures.items()
+            if not all(bool(torch.isnan(v)) for v in values)
+        }
         for name, measures in found.items()
     }
 
@@ -177,9 +182,12 @@ def noise(n: int) -> dict[str, float]:
     return {"centred": (2 * (n - 2) / (n - 1)) ** 0.5, "curl": ((n - 2) / (2 * (n - 1))) ** 0.5}
 
 
-def _beside(value: torch.Tensor, control: torch.Tensor) -> list[float | None] | str:
+def _beside(value: torch.Tensor, control: torch.Tensor) -> list[float] | str | None:
+    """A value with its control; None where half the draws have no law: the rest are chosen."""
     if bool(torch.isnan(value)):
         return "no structure"
+    if 2 * int(torch.isnan(control).sum()) >= len(control):
+        return None
     return [value.item(), *_points(control)]
 
 

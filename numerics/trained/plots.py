@@ -13,6 +13,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 SALT = "attention-geometry"
 OWN, RANDOM, THIRD, FOURTH = "#b3262a", "#4a6fa5", "#5b8c5a", "#8a6d3b"
@@ -115,6 +116,8 @@ def _band(axis: Axes, points: Sequence[Sequence[float]], colour: str, label: str
 def _dress(axis: Axes, x: str, y: str) -> None:
     axis.set_xlabel(x)
     axis.set_ylabel(y)
+    if x.startswith("layer"):
+        axis.xaxis.set_major_locator(MaxNLocator(integer=True))
     axis.grid(alpha=0.3)
     axis.legend(fontsize=7)
 

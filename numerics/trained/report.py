@@ -14,6 +14,8 @@ CONVENTIONS = (
     "are removed, rows are renormalised, the stationary law recomputed and empty rows dropped.",
     "Collapse: the norm before attention is kept with its gain in the normed stack; a post-norm "
     "model gets a LayerNorm without gain after attention. Another convention gives other numbers.",
+    "EM.identity, EM.collapse_bound and EM.collapse say what the architecture does: models of "
+    "random weights give them too, and nothing learned is claimed by them.",
     "Query heads that share a value head share its factor: sums of transports have at most "
     "{joined_values} nonzero singular values here.",
     "On all of R^d a transport of rank {inner} is at least {floor:.3f} (relative Frobenius "

@@ -173,6 +173,7 @@ def _beside_shuffles(layers: list[list[list[Any]]], measure: str, seed: int) -> 
         "undefined": len(cells) - len(whole) + sum(e is None for e in entries),
         "no_structure": sum(isinstance(e, str) for e in entries),
         "empty_rows": sum(cell["empty_rows"] for cell in whole),
+        "draws_lost": sum(cell["draws_lost"] for cell in whole),
     }
 
 
@@ -214,7 +215,10 @@ def _pooled(groups: Sequence[Sequence[Any]]) -> list[list[Any]]:
 
 
 def _depth(records: Records) -> Any:
-    """{view: {measure: {model: [[value of each text] of each transition]}}}; models averaged."""
+    """{view: {measure: {model: [[value of each text] of each transition]}}}; models averaged.
+
+    Beside them, under initialised_models and matched_models, each model averaged over texts.
+    """
     layers = [r["depth"] for r in records if r["depth"] is not None]
     found: dict[str, Any] = {"transitions": len(layers)}
     for view in depth.VIEWS:
@@ -230,6 +234,10 @@ def _depth(records: Records) -> Any:
                      for t in range(len(layer["real"]))]
                     for layer in layers
                 ]  # fmt: skip
+                table[f"{kind}_models"] = [
+                    [_mean(_defined(text[view][measure] for text in m)) for m in layer[kind]]
+                    for layer in layers
+                ]
             found[view][measure] = table
     return found
 

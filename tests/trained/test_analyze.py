@@ -27,8 +27,9 @@ FILES = [
 
 @pytest.fixture
 def unplotted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave out the plots, which cost more than all else on a small model."""
+    """Leave out the plots and most draws, which cost more than all else on a small model."""
     monkeypatch.setattr(plots, "figures", lambda name, records, numbers: {})
+    monkeypatch.setattr(analyze, "LEAST_DRAWS", 10)
 
 
 def call(*arguments: object) -> int:
@@ -52,8 +53,9 @@ def test_summary_is_complete_and_the_same_twice(
         one, two = ((tmp_path / out / name).read_bytes() for out in ("one", "two"))
         assert one == two, f"{name} differs between two runs"
     summary = json.loads((tmp_path / "one" / "summary.json").read_text())
-    digest = hashlib.sha256((tiny / "model.safetensors").read_bytes()).hexdigest()
-    assert summary["sha256"] == {"model.safetensors": digest}
+    parts = ("model.safetensors", "config.json", "tokenizer.json")
+    digests = {part: hashlib.sha256((tiny / part).read_bytes()).hexdigest() for part in parts}
+    assert summary["sha256"] == digests
     assert [t["n"] for t in summary["texts"]] == [10]
     assert (summary["model"]["d"], summary["model"]["heads"], summary["seed"]) == (15, 3, 0)
     assert set(summary["versions"]) >= {"python", "torch", "transformers", "safetensors"}
@@ -142,6 +144,14 @@ BAD_INPUT: dict[str, tuple[Callable[[Path, Path], list[object]], str]] = {
     "blank text": (lambda d, t: [d, "--text", write(d, "e.txt", b" \n\t\n")], "text is empty"),
     "binary text": (lambda d, t: [d, "--text", write(d, "e.txt", b"\xff\x00")], "unreadable text"),
     "few tokens": (lambda d, t: [d, "--text", write(d, "e.txt", b"walk")], "4 are needed"),
+    "more layers than there are": (
+        lambda d, t: [d, "--text", t, "--layers", 3],
+        "--layers 3: tiny has 2 layers",
+    ),
+    "more texts than there are": (
+        lambda d, t: [d, "--text", t, "--texts", 2],
+        "--texts 2: there are 1 texts",
+    ),
     "out is a file": (lambda d, t: [d, "--text", t, "--out", t], "cannot be written"),
     "out below a file": (lambda d, t: [d, "--text", t, "--out", t / "x"], "cannot be written"),
 }

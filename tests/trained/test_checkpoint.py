@@ -192,6 +192,7 @@ def test_other_mathematics_and_misfits_are_refused(
     [
         (lambda t: t * float("nan"), "holds NaN or infinity"),
         (lambda t: t.to(torch.int8), "not floats"),
+        (lambda t: t.to(torch.float8_e4m3fn), "holds torch.float8_e4m3fn, not floats of 16"),
     ],
 )
 def test_values_that_are_no_numbers_are_refused(
@@ -203,6 +204,15 @@ def test_values_that_are_no_numbers_are_refused(
     save_file(tensors | {QUERY: spoil(tensors[QUERY])}, tiny / "model.safetensors")
     with pytest.raises(Refused, match=match):
         open_model(open_checkpoint(tiny)).layer(1)
+
+
+def test_a_tensor_of_a_layer_that_nobody_reads_is_refused(tiny: Path) -> None:
+    from safetensors.torch import save_file
+
+    extra = {"encoder.layer.1.attention.self.scale": torch.ones(3)}
+    save_file(stored(tiny) | extra, tiny / "model.safetensors")
+    with pytest.raises(Refused, match=r"tensor encoder\.layer\.1\.attention\.self\.scale is not"):
+        open_model(open_checkpoint(tiny))
 
 
 def change_config(directory: Path, **changes: object) -> None:

@@ -8,6 +8,7 @@ import torch
 
 from numerics.trained import controls
 from numerics.trained.controls import KINDS, Scene, control, haar, measured, with_norms
+from numerics.trained.decisions import LEAST_DRAWS
 from numerics.trained.transports import Factors, singular_values
 
 D, WIDTH, HEADS = 48, 6, 8
@@ -41,7 +42,7 @@ def drawn(kind: str, found: Factors, draws: int = 2) -> Factors:
 
 @pytest.mark.parametrize(("d", "k"), [(48, 6), (64, 4), (96, 12)])
 def test_gaussian_factors_are_near_isometries_by_themselves(d: int, k: int) -> None:
-    found = control("gaussian", gaussian(d, k), scene(d), controls.LEAST_DRAWS, SEED)
+    found = control("gaussian", gaussian(d, k), scene(d), LEAST_DRAWS, SEED)
     ratio = float(found["cv"].median()) / (k / (2 * d)) ** 0.5
     assert k / d <= 1 / 8
     assert 0.9 <= ratio <= 1.1, f"d = {d}, d_h = {k}: control / sqrt(d_h / 2d) = {ratio}"

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from numerics.trained import decisions
-from numerics.trained.bootstrap import interval
 from numerics.trained.decisions import (
     ILL_DEFINED,
     NOT_SUPPORTED,
@@ -18,7 +17,7 @@ from numerics.trained.decisions import (
     Statement,
     decide,
 )
-from numerics.trained.scale import effects, slope
+from numerics.trained.scale import effects, slope, thirds
 
 KINDS = ("gaussian", "haar", "permuted", "shuffled", "norms")
 LAYERS, TEXTS = 7, 3
@@ -52,6 +51,7 @@ def depth_table(first: float, last: float) -> dict[str, Any]:
     return {
         "real": real,
         **{k: [[0.9, 0.91, 0.89]] * (LAYERS - 1) for k in decisions.DEPTH_CONTROLS},
+        **{f"{k}_models": [[0.9, 0.92, 0.88]] * (LAYERS - 1) for k in decisions.DRAWN},
     }
 
 
@@ -165,6 +165,19 @@ CHANGES: dict[str, tuple[str, Callable[[dict[str, Any]], None], str]] = {
         edit(*DISTANCES, "initialised", to=[[0.01] * TEXTS] * (LAYERS - 1)),
         NOT_SUPPORTED,
     ),
+    **{
+        f"distances that one more {kind} model may have": (
+            "EM.depth_stability",
+            edit(*DISTANCES, f"{kind}_models", to=[[0.7, 0.9, 1.1]] * (LAYERS - 1)),
+            NOT_SUPPORTED,
+        )
+        for kind in decisions.DRAWN
+    },
+    "random models of which only the mean is known": (
+        "EM.depth_stability",
+        edit(*DISTANCES, "matched_models", to=None),
+        NOT_SUPPORTED,
+    ),
     "one text": (
         "EM.depth_stability",
         edit(*DISTANCES, "real", to=[[0.5]] * (LAYERS - 1)),
@@ -226,15 +239,16 @@ def test_scale_needs_three_sizes_and_slopes_beyond_0() -> None:
     assert decisions.scale(family).outcome == SUPPORTED
     flat = [{**one, "depth": 0.1 * (one["log_size"] % 2)} for one in family]
     assert decisions.scale(flat).outcome == NOT_SUPPORTED
+    # Residuals -1/6, 1/3, -1/6 over sum x^2 = 2 give the error sqrt(1/12), and t_1 is 12.706.
+    assert slope([0.0, 1.0, 2.0], [0.0, 1.0, 1.0]) == pytest.approx(
+        [0.5, 0.5 - 12.706205 / 12**0.5, 0.5 + 12.706205 / 12**0.5], rel=1e-6, abs=0
+    )
     with pytest.raises(ValueError, match="at least 3 different"):
         slope([1.0, 1.0, 2.0], [0.0, 1.0, 2.0])
 
 
 def test_effects_are_differences_from_controls() -> None:
-    found = effects(
-        {**numbers(), "depth": {"transitions": 6, "no_sinks": {"distance": depth_table(0.8, 0.1)}}},
-        1000,
-    )
+    found = effects(numbers(), 1000)
     assert found is not None
     assert found["isometry"] < 0
     assert found["depth"] == pytest.approx(0.17 - 0.9, rel=1e-9, abs=0)
@@ -243,16 +257,21 @@ def test_effects_are_differences_from_controls() -> None:
     assert effects(found, 1000) is None
 
 
-def test_intervals_resample_heads_within_layers() -> None:
-    layers = [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]]
-    assert interval(layers, 0) == [0.5, 0.5, 0.5], "layers were mixed"
-    mean, low, high = interval([[0.0, 1.0] * 50], 0)
-    # 100 fair coins: 95% within 1.96 * 0.05, the ends of 2000 resamples within a fifth of that.
-    assert mean == 0.5
-    assert 0.08 < mean - low < 0.12
-    assert 0.08 < high - mean < 0.12
-    assert interval([[0.0, 1.0] * 50], 0) == [mean, low, high], "unseeded"
-    with pytest.raises(ValueError, match="finite values"):
-        interval([[float("nan")]], 0)
-    with pytest.raises(ValueError, match="finite values"):
-        interval([], 0)
+def test_zero_spread_is_left_out_of_what_is_counted() -> None:
+    found = numbers()
+    found["transports"]["cv"]["left_out"] = 4 * LAYERS - 7
+    one = statement(found, "EM.isometry")
+    assert one.outcome == NOT_TESTABLE, one.line
+    assert "fewer than 8 values" in one.text
+
+
+@pytest.mark.parametrize("transitions", [5, 8, 29])
+def test_scale_and_depth_have_one_deep_third(transitions: int) -> None:
+    found = numbers()
+    deep = thirds(transitions)[2]
+    real = [[1.0 if i in deep else 0.0] * TEXTS for i in range(transitions)]
+    table = {"real": real, "matched": [[0.0] * TEXTS] * transitions}
+    found["depth"] = {"transitions": transitions, "no_sinks": {"distance": table}}
+    effect = effects(found, 1000)
+    assert effect is not None
+    assert effect["depth"] == 1.0

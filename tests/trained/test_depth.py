@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from numerics.trained import depth
-from numerics.trained.decisions import thirds
 from numerics.trained.depth import compare, cut, laplacian_spectrum, other_texts, uniform, views
+from numerics.trained.scale import thirds
 
 
 def walk(n: int, seed: int = 0, causal: bool = False) -> torch.Tensor:

@@ -68,6 +68,16 @@ def test_a_broken_line_before_the_last_is_no_accident(tmp_path: Path) -> None:
         Journal(file, HEADER)
 
 
+@pytest.mark.parametrize("line", ["[]", "{}", '{"layer": "1"}', '{"layer": true}', "null"])
+def test_a_line_that_is_no_record_is_refused(tmp_path: Path, line: str) -> None:
+    file = tmp_path / "measurements.jsonl"
+    Journal(file, HEADER)
+    with file.open("a") as stream:
+        stream.write(line + "\n")
+    with pytest.raises(Refused, match="line 2 is no layer's record"):
+        Journal(file, HEADER)
+
+
 def test_numbers_that_json_has_not_are_refused(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "measurements.jsonl", HEADER)
     with pytest.raises(ValueError, match="not JSON compliant"):

@@ -107,7 +107,9 @@ def test_decoders_have_no_reversibility_and_a_norm_to_fold(
     value_heads: int,
     make_decoder: Callable[..., Path],
     outcomes: Callable[..., dict[str, dict[str, Any]]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(analyze, "LEAST_DRAWS", 20)  # no verdict here rests on its quantiles
     directory = make_decoder(kind)
     found = outcomes(directory)
     assert found["EM.identity"]["outcome"] == "SUPPORTED", found["EM.identity"]["text"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 import torch
@@ -58,6 +60,22 @@ def test_reversible_walks_have_none_and_random_walks_have_those_of_noise() -> No
     n, found = 60, walk(60, peak=0.1)
     assert abs(defects(found, stationary(found))["centred"].item() / noise(n)["centred"] - 1) < 0.05
     assert abs(curl(draw(n, n)).item() / noise(n)["curl"] - 1) < 0.05
+
+
+@pytest.mark.parametrize("n", [3, 6, 10])
+def test_noise_at_few_tokens_is_below_its_limit(n: int) -> None:
+    logits = draw(4000, n, n)
+    found = torch.softmax(1e-3 * logits, dim=-1)
+    squares = {
+        "centred": defects(found, stationary(found))["centred"].square(),
+        "curl": curl(logits).square(),
+    }
+    for name, square in squares.items():
+        deviation = float(square.std()) / len(square) ** 0.5
+        gap = abs(float(square.mean()) - noise(n)[name] ** 2)
+        assert gap < 5 * deviation + 1e-3, f"{name} at n = {n} is off by {gap}"
+        limit = {"centred": 2, "curl": 0.5}[name]
+        assert limit - noise(n)[name] ** 2 > 10 * deviation, "the limit would pass too"
 
 
 def test_uniform_rows_have_no_structure() -> None:
@@ -151,6 +169,29 @@ def test_causal_walks_are_undefined_and_never_0() -> None:
     found = measure(causal(7), (0,), 5, [0])
     assert found == {"whole": pattern.NO_LAW, "reduced": pattern.NO_LAW}
     assert "undefined" in pattern.CAUSAL
+
+
+def test_two_closed_classes_have_no_law_and_end_no_run() -> None:
+    swap = torch.tensor([[0.0, 1], [1, 0]]).double()
+    P = torch.block_diag(swap, swap)
+    assert measure(P, (), 5, [0])["whole"] == pattern.NO_LAW
+    assert of_models([P[None]], ())["whole"] == {}
+    assert bool(torch.isnan(stationary(P)).all())
+    both = stationary(torch.stack([P, walk(4)]))
+    assert bool(torch.isnan(both[0]).all())
+    assert torch.equal(both[1], stationary(walk(4)))
+
+
+def test_a_control_without_laws_is_none_and_never_nan() -> None:
+    sunk = torch.softmax(10 * torch.tensor([[30.0, 0, 0], [30, 0, 1], [30, 1, 0]]).double(), dim=-1)
+    found = measure(sunk, (), 20, [0])["whole"]
+    assert isinstance(found, dict)
+    assert found["draws_lost"] >= 10
+    assert found["raw"] is None, f"a value beside no control: {found}"
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    swapped = torch.tensor([[0.0, 1], [1, 0]]).double()
+    assert measure(torch.block_diag(swapped, swapped), (), 20, [0])["whole"] == pattern.NO_LAW
+    assert "centred" not in of_models([torch.full((1, 4, 4), 0.25).double()], ())["whole"]
 
 
 def test_a_law_below_rounding_is_unknown() -> None:

@@ -120,3 +120,14 @@ def test_a_killed_run_resumes_where_it_was(
         assert (out / name).read_bytes() == (whole / name).read_bytes(), name
     with pytest.raises(Refused, match="different arguments"):
         analyze.analyze(tiny, text, out, Settings(draws=20, seed=1))
+    monkeypatch.setattr(analyze, "commit", lambda: "another")
+    with pytest.raises(Refused, match="different commit"):
+        analyze.analyze(tiny, text, out, settings)
+    monkeypatch.undo()
+    for part in ("config.json", "tokenizer.json"):
+        # The weights are the same, and what they compute is not.
+        before = (tiny / part).read_text()
+        (tiny / part).write_text(before + " ")
+        with pytest.raises(Refused, match="different sha256"):
+            analyze.analyze(tiny, text, out, settings)
+        (tiny / part).write_text(before)

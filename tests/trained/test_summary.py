@@ -114,6 +114,7 @@ def test_defects_are_averaged_over_texts_and_counted_by_walk(numbers: dict[str, 
     assert entry["difference_matched"][0] == -0.15
     assert (entry["walks"], entry["heads"], entry["empty_rows"]) == (12, 6, 12)
     assert (entry["below_5"], entry["above_95"]) == (0.5, 0.5)
+    assert entry["draws_lost"] == 0
     whole = numbers["reversibility"]["heads.whole.centred"]
     assert (whole["value"], whole["no_structure"], whole["walks"]) == (None, 12, 0)
     assert numbers["reversibility"]["head_mean.reduced.centred"]["value"] == [0.5, 0.5, 0.5]
@@ -131,6 +132,7 @@ def test_depth_and_collapse_are_tables_by_layer_and_text(numbers: dict[str, Any]
     assert numbers["depth"]["transitions"] == 2
     assert distances["real"] == [[0.4, 0.4], [0.3, 0.3]]
     assert distances["matched"] == distances["other_text"] == distances["real"]
+    assert distances["matched_models"] == [[0.4] * 3, [0.3] * 3], "three models by transition"
     assert numbers["depth"]["whole"]["centred"]["initialised"] == [[None] * 2] * 2
     collapse = numbers["collapse"]
     assert collapse["real.no_sinks.relative"] == [[0.8, 0.8]] * 4, "entering and three layers"
