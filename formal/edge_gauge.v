@@ -84,6 +84,50 @@ move=> /(_ (fun=> J) (fun=> 3%:R *: J) (fun=> 2%:R) (fun=> 3%:R^-1)); apply=> //
 - by rewrite !big_ord_recr big_ord0.
 Qed.
 
+Theorem frobenius__exists :
+  forall (F : realFieldType) (m d d_o : nat) (W : 'I_m -> 'M[F]_(d_o, d)) (c : 'I_m -> F),
+  (forall j, 0 <= c j) -> (forall j, c j ^+ 2 = \sum_a \sum_b W j a b ^+ 2) ->
+  (exists j, W j != 0) ->
+  let P j := c j / \sum_k c k in
+  [/\ forall j, 0 <= P j, forall j, W j = 0 <-> P j = 0, \sum_j P j = 1
+    & exists T : 'I_m -> 'M[F]_(d_o, d), forall j, P j *: T j = W j].
+Proof.
+move=> F m d d_o W c c0 cE [o Wo] P.
+have c_eq0 j : W j = 0 <-> c j = 0.
+  split=> [Wj | cj]; first apply/eqP.
+    rewrite -sqrf_eq0 cE Wj big1 // => a _.
+    by rewrite big1 // => b _; rewrite mxE expr0n.
+  apply/matrixP => a b; have /esym/eqP := cE j.
+  rewrite cj expr0n /= psumr_eq0 => [/allP /(_ a (mem_index_enum a)) /=|i _]; last first.
+    by rewrite sumr_ge0 // => k _; rewrite sqr_ge0.
+  rewrite psumr_eq0 => [/allP /(_ b (mem_index_enum b)) /=|i _]; last by rewrite sqr_ge0.
+  by rewrite sqrf_eq0 mxE => /eqP.
+have total : 0 < \sum_k c k.
+  rewrite (bigD1 o) //=; apply: lt_le_trans (_ : 0 < c o) _.
+    by rewrite lt_def c0 andbT; apply: contra_neq Wo => /c_eq0.
+  by rewrite -subr_ge0 addrAC subrr add0r sumr_ge0.
+have P_eq0 j : W j = 0 <-> P j = 0.
+  rewrite c_eq0 /P; split=> [-> | /eqP]; first by rewrite mul0r.
+  by rewrite mulf_eq0 invr_eq0 (gt_eqF total) orbF => /eqP.
+split=> // [j||]; first by rewrite divr_ge0 // ltW.
+  by rewrite -mulr_suml mulfV // gt_eqF.
+exists (fun j => (P j)^-1 *: W j) => j; have [P0|P0] := eqVneq (P j) 0.
+  by rewrite P0 scale0r; symmetry; apply/P_eq0.
+by rewrite scalerA mulfV // scale1r.
+Qed.
+
+Lemma frobenius__exists_witness :
+  ~ (forall (W : 'I_3 -> 'M[rat]_2) (c : 'I_3 -> rat),
+     (forall j, 0 <= c j) -> (forall j, c j ^+ 2 = \sum_a \sum_b W j a b ^+ 2) ->
+     (exists j, W j != 0) ->
+     (forall j : 'I_3, False) \/ (forall j : 'I_3, False)).
+Proof.
+pose J := const_mx 1 : 'M[rat]_2.
+have J0 : J != 0 by apply/eqP => /matrixP /(_ 0 0); rewrite !mxE.
+move=> /(_ (fun=> J) (fun=> 2%:R)) [//|j||/(_ 0)//|/(_ 0)//]; last by exists 0.
+by rewrite !big_ord_recr !big_ord0 /= !mxE.
+Qed.
+
 Theorem what_stays :
   forall (F : numFieldType) (n d : nat) (P P' : 'M[F]_n) (T T' : 'I_n -> 'I_n -> 'M[F]_d),
   (forall i j, P i j *: T i j = P' i j *: T' i j) ->

@@ -72,20 +72,18 @@ by apply; rewrite mulmx1.
 Qed.
 
 Theorem complete_graph :
-  forall (F : fieldType) (n d : nat) (T : 'I_n -> 'I_n -> 'M[F]_d) (o : 'I_n),
-  (forall i j, T i j *m T j i = 1%:M) -> (forall i j, T i o *m T o j *m T j i = 1%:M) ->
-  forall i j, T i j = T i o *m T o j.
+  forall (F : fieldType) (n d : nat) (T : 'I_n -> 'I_n -> 'M[F]_d) (o i j : 'I_n),
+  T i j *m T j i = 1%:M -> T i o *m T o j *m T j i = 1%:M -> T i j = T i o *m T o j.
 Proof.
-move=> F n d T o inv flat i j.
-by rewrite -[LHS]mul1mx -(flat i j) -[LHS]mulmxA inv mulmx1.
+move=> F n d T o i j inv flat.
+by rewrite -[LHS]mul1mx -flat -[LHS]mulmxA (mulmx1C inv) mulmx1.
 Qed.
 
 Lemma complete_graph_witness :
-  ~ (forall (T : 'I_3 -> 'I_3 -> 'M[rat]_2) (o : 'I_3),
-     (forall i j, T i j *m T j i = 1%:M) -> (forall i j, T i o *m T o j *m T j i = 1%:M) ->
-     forall i j : 'I_3, False).
+  ~ (forall (T : 'I_3 -> 'I_3 -> 'M[rat]_2) (o i j : 'I_3),
+     T i j *m T j i = 1%:M -> T i o *m T o j *m T j i = 1%:M -> False).
 Proof.
-by move=> /(_ (fun _ _ => 1%:M) 0) no; apply: (no _ _ 0 0) => i j; rewrite !mulmx1.
+by move=> /(_ (fun _ _ => 1%:M) 0 1 0) no; apply: no; rewrite !mulmx1.
 Qed.
 
 Lemma sum_blocks (F : fieldType) (n d : nat) (f : 'I_(n * d) -> F) :

@@ -62,11 +62,12 @@ by rewrite big1 // => i _; rewrite mxE.
 Qed.
 
 Theorem homogeneous :
-  forall (F : numFieldType) (n d : nat) (A G : 'M[F]_d) (x : 'I_n -> 'cV[F]_d) (S : 'M[F]_n),
+  forall (F : realFieldType) (n d : nat) (A G : 'M[F]_d) (x : 'I_n -> 'cV[F]_d) (S : 'M[F]_n),
   G = A^T *m A ->
   (forall i j, S i j = - 2%:R^-1 * ((x i - x j)^T *m G *m (x i - x j)) 0 0) ->
   (forall c : 'cV[F]_n, \sum_i c i 0 = 0 ->
-     (c^T *m S *m c) 0 0 = \sum_a (\sum_i c i 0 *: (A *m x i)) a 0 ^+ 2)
+     (c^T *m S *m c) 0 0 = \sum_a (\sum_i c i 0 *: (A *m x i)) a 0 ^+ 2
+     /\ 0 <= (c^T *m S *m c) 0 0)
   /\ (forall o i j, S i j - S i o - S o j + S o o = ((x i - x o)^T *m G *m (x j - x o)) 0 0
         /\ ((x i - x o)^T *m G *m (x j - x o)) 0 0
            = \sum_a (A *m (x i - x o)) a 0 * (A *m (x j - x o)) a 0).
@@ -89,6 +90,8 @@ split=> [c c0 | o i j]; last first.
     by rewrite scores Yo sub0r -scaleN1r trZ -scalemxAl -scalemxAr scalerA mulrNN mulr1 scale1r.
   rewrite inA -/(Y i) -/(Y j) [S o o]So Yo mulmx0 [(0 : 'M_1) 0 0]mxE mulr0 addr0.
   by rewrite scores So oS -!mulrBr norm2B addrAC addrK addrAC subrr sub0r back.
+suff square : (c^T *m S *m c) 0 0 = \sum_a (\sum_i c i 0 *: (A *m x i)) a 0 ^+ 2.
+  by split=> //; rewrite square sumr_ge0 // => a _; exact: sqr_ge0.
 rewrite quad_sum; under eq_bigr => i _ do under eq_bigr => j _ do
   rewrite SE inA mulmxBr mulrCA.
 under eq_bigr => i _ do rewrite -mulr_sumr.

@@ -114,3 +114,18 @@ Qed.
 Lemma symmetrised_witness :
   ~ (forall (S : 'M[rat]_3) (Q K : 'M[rat]_(3, 2)), S = Q *m K^T -> False).
 Proof. by move=> /(_ 0 0 0); apply; rewrite mul0mx. Qed.
+
+Theorem symmetrised__scores :
+  forall (F : fieldType) (n d g : nat) (gamma : 'M[F]_(n, g)) (B : 'I_g -> 'M[F]_d)
+    (x : 'I_n -> 'cV[F]_d),
+  let G i := \sum_q gamma i q *: B q in
+  let S := \matrix_(i, j) (- 2%:R^-1 * (((x i - x j)^T *m G i *m (x i - x j)) 0 0)) in
+  (\rank (2%:R^-1 *: (S + S^T))%R <= 2 * (1 + d + g))%N.
+Proof.
+move=> F n d g gamma B x /=; have [_ [Q [K SE]]] := upper_bound gamma B x.
+exact: (proj2 (symmetrised SE)).
+Qed.
+
+Lemma symmetrised__scores_witness :
+  ~ (forall (gamma : 'M[rat]_(3, 2)) (B : 'I_2 -> 'M[rat]_2) (x : 'I_3 -> 'cV[rat]_2), False).
+Proof. by move=> /(_ 0 (fun=> 0) (fun=> 0)). Qed.

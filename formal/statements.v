@@ -3,8 +3,9 @@ From AttentionGeometry Require causal_collapse composite_norm constant_transport
   constant_transport_logits defect_spectra depth distance_matrices edge_gauge equivariance
   exact_rank filtrations filtrations_masks gated_mixture gated_mixture_heads gibbs_weights
   head_count holonomy kernel_sense laplacian_reduction linear_attention preconditioned_step
-  rank_collapse rank_spectrum recurrences reversibility rigidity scaled_isometries score_rank
-  single_head_laplacian softmax_separation tensor_attention variational_readout woodbury.
+  rank_collapse rank_collapse_layers rank_spectrum recurrences reversibility rigidity
+  scaled_isometries score_rank single_head_laplacian softmax_separation tensor_attention
+  variational_readout woodbury.
 Local Open Scope ring_scope.
 
 (* CW1. Single-head attention is a connection walk with constant transport. *)
@@ -340,6 +341,22 @@ Example CW3_frobenius_witness :
      (forall j, P j *: T j = W j) -> \sum_j P j = 1 -> False).
 Proof. exact @edge_gauge.frobenius_witness. Qed.
 
+Theorem CW3_frobenius__exists :
+  forall (F : realFieldType) (m d d_o : nat) (W : 'I_m -> 'M[F]_(d_o, d)) (c : 'I_m -> F),
+  (forall j, 0 <= c j) -> (forall j, c j ^+ 2 = \sum_a \sum_b W j a b ^+ 2) ->
+  (exists j, W j != 0) ->
+  let P j := c j / \sum_k c k in
+  [/\ forall j, 0 <= P j, forall j, W j = 0 <-> P j = 0, \sum_j P j = 1
+    & exists T : 'I_m -> 'M[F]_(d_o, d), forall j, P j *: T j = W j].
+Proof. exact @edge_gauge.frobenius__exists. Qed.
+
+Example CW3_frobenius__exists_witness :
+  ~ (forall (W : 'I_3 -> 'M[rat]_2) (c : 'I_3 -> rat),
+     (forall j, 0 <= c j) -> (forall j, c j ^+ 2 = \sum_a \sum_b W j a b ^+ 2) ->
+     (exists j, W j != 0) ->
+     (forall j : 'I_3, False) \/ (forall j : 'I_3, False)).
+Proof. exact @edge_gauge.frobenius__exists_witness. Qed.
+
 Theorem CW3_what_stays :
   forall (F : numFieldType) (n d : nat) (P P' : 'M[F]_n) (T T' : 'I_n -> 'I_n -> 'M[F]_d),
   (forall i j, P i j *: T i j = P' i j *: T' i j) ->
@@ -667,15 +684,13 @@ Example CW10_closed_walks_witness :
 Proof. exact @holonomy.closed_walks_witness. Qed.
 
 Theorem CW10_complete_graph :
-  forall (F : fieldType) (n d : nat) (T : 'I_n -> 'I_n -> 'M[F]_d) (o : 'I_n),
-  (forall i j, T i j *m T j i = 1%:M) -> (forall i j, T i o *m T o j *m T j i = 1%:M) ->
-  forall i j, T i j = T i o *m T o j.
+  forall (F : fieldType) (n d : nat) (T : 'I_n -> 'I_n -> 'M[F]_d) (o i j : 'I_n),
+  T i j *m T j i = 1%:M -> T i o *m T o j *m T j i = 1%:M -> T i j = T i o *m T o j.
 Proof. exact @holonomy.complete_graph. Qed.
 
 Example CW10_complete_graph_witness :
-  ~ (forall (T : 'I_3 -> 'I_3 -> 'M[rat]_2) (o : 'I_3),
-     (forall i j, T i j *m T j i = 1%:M) -> (forall i j, T i o *m T o j *m T j i = 1%:M) ->
-     forall i j : 'I_3, False).
+  ~ (forall (T : 'I_3 -> 'I_3 -> 'M[rat]_2) (o i j : 'I_3),
+     T i j *m T j i = 1%:M -> T i o *m T o j *m T j i = 1%:M -> False).
 Proof. exact @holonomy.complete_graph_witness. Qed.
 
 Theorem CW10_spectrum :
@@ -949,6 +964,18 @@ Proof. exact @score_rank.symmetrised. Qed.
 Example RA1_symmetrised_witness :
   ~ (forall (S : 'M[rat]_3) (Q K : 'M[rat]_(3, 2)), S = Q *m K^T -> False).
 Proof. exact @score_rank.symmetrised_witness. Qed.
+
+Theorem RA1_symmetrised__scores :
+  forall (F : fieldType) (n d g : nat) (gamma : 'M[F]_(n, g)) (B : 'I_g -> 'M[F]_d)
+    (x : 'I_n -> 'cV[F]_d),
+  let G i := \sum_q gamma i q *: B q in
+  let S := \matrix_(i, j) (- 2%:R^-1 * (((x i - x j)^T *m G i *m (x i - x j)) 0 0)) in
+  (\rank (2%:R^-1 *: (S + S^T))%R <= 2 * (1 + d + g))%N.
+Proof. exact @score_rank.symmetrised__scores. Qed.
+
+Example RA1_symmetrised__scores_witness :
+  ~ (forall (gamma : 'M[rat]_(3, 2)) (B : 'I_2 -> 'M[rat]_2) (x : 'I_3 -> 'cV[rat]_2), False).
+Proof. exact @score_rank.symmetrised__scores_witness. Qed.
 
 (* RA2. The rank of geodesic scores is min(n, C(d+2, 2)) in every dimension d. *)
 
@@ -1282,6 +1309,22 @@ Example RA11_dobrushin_witness :
      (forall j, 0 <= p j) -> (forall j, 0 <= q j) -> False).
 Proof. exact @rank_collapse.dobrushin_witness. Qed.
 
+Theorem RA11_dobrushin__oscillation :
+  forall (F : realFieldType) (d n m : nat) (N : 'cV[F]_d -> F) (A : 'M[F]_(n, m))
+    (x : 'I_m -> 'cV[F]_d) (D tau : F),
+  (forall u v, N (u + v) <= N u + N v) -> (forall a u, N (a *: u) = `|a| * N u) ->
+  (forall i, \sum_j A i j = 1) -> (forall j l, N (x j - x l) <= D) ->
+  (forall i k, 2%:R^-1 * (\sum_j `|A i j - A k j|) <= tau) ->
+  forall i k, N ((\sum_j A i j *: x j) - (\sum_j A k j *: x j)) <= tau * D.
+Proof. exact @rank_collapse_layers.dobrushin__oscillation. Qed.
+
+Example RA11_dobrushin__oscillation_witness :
+  ~ (forall (N : 'cV[rat]_2 -> rat) (A : 'M[rat]_(2, 3)) (x : 'I_3 -> 'cV[rat]_2) (D tau : rat),
+     (forall u v, N (u + v) <= N u + N v) -> (forall a u, N (a *: u) = `|a| * N u) ->
+     (forall i, \sum_j A i j = 1) -> (forall j l, N (x j - x l) <= D) ->
+     (forall i k, 2%:R^-1 * (\sum_j `|A i j - A k j|) <= tau) -> forall i k : 'I_2, False).
+Proof. exact @rank_collapse_layers.dobrushin__oscillation_witness. Qed.
+
 Theorem RA11_cubic :
   forall (F : realFieldType) (H : nat) (omega tau g Delta : 'I_H -> F) (D z : F),
   (forall h, 0 <= omega h) -> (forall h, 0 <= tau h) -> (forall h, 0 <= g h) ->
@@ -1332,6 +1375,30 @@ Example RA11_ball_witness :
      \sum_h omega h <= 1 -> (forall h j, 0 <= p h j) -> (forall h, \sum_j p h j = 1) ->
      0 <= rho -> (forall j, N (x j) <= rho) -> False).
 Proof. exact @rank_collapse.ball_witness. Qed.
+
+Theorem RA11_ball__layers :
+  forall (F : realFieldType) (d n H : nat) (N : 'cV[F]_d -> F) (A : nat -> 'I_H -> 'M[F]_n)
+    (W : nat -> 'I_H -> 'M[F]_d) (omega : nat -> 'I_H -> F) (x : nat -> 'I_n -> 'cV[F]_d)
+    (rho : F),
+  (forall u v, N (u + v) <= N u + N v) -> (forall a u, N (a *: u) = `|a| * N u) ->
+  (forall l h u, N (W l h *m u) <= omega l h * N u) -> (forall l h, 0 <= omega l h) ->
+  (forall l, \sum_h omega l h <= 1) -> (forall l h i j, 0 <= A l h i j) ->
+  (forall l h i, \sum_j A l h i j = 1) -> 0 <= rho ->
+  (forall l i, x l.+1 i = \sum_h \sum_j A l h i j *: (W l h *m x l j)) ->
+  (forall j, N (x 0%N j) <= rho) -> forall l i, N (x l i) <= rho.
+Proof. exact @rank_collapse_layers.ball__layers. Qed.
+
+Example RA11_ball__layers_witness :
+  ~ (forall (N : 'cV[rat]_2 -> rat) (A : nat -> 'I_2 -> 'M[rat]_3)
+       (W : nat -> 'I_2 -> 'M[rat]_2) (omega : nat -> 'I_2 -> rat) (x : nat -> 'I_3 -> 'cV[rat]_2)
+       (rho : rat),
+     (forall u v, N (u + v) <= N u + N v) -> (forall a u, N (a *: u) = `|a| * N u) ->
+     (forall l h u, N (W l h *m u) <= omega l h * N u) -> (forall l h, 0 <= omega l h) ->
+     (forall l, \sum_h omega l h <= 1) -> (forall l h i j, 0 <= A l h i j) ->
+     (forall l h i, \sum_j A l h i j = 1) -> 0 <= rho ->
+     (forall l i, x l.+1 i = \sum_h \sum_j A l h i j *: (W l h *m x l j)) ->
+     (forall j, N (x 0%N j) <= rho) -> forall (l : nat) (i : 'I_3), False).
+Proof. exact @rank_collapse_layers.ball__layers_witness. Qed.
 
 (* RA13. The composite of two norms in the analysis of rank collapse. *)
 
@@ -1460,11 +1527,12 @@ Example RA18_conditional_witness :
 Proof. exact @kernel_sense.conditional_witness. Qed.
 
 Theorem RA18_homogeneous :
-  forall (F : numFieldType) (n d : nat) (A G : 'M[F]_d) (x : 'I_n -> 'cV[F]_d) (S : 'M[F]_n),
+  forall (F : realFieldType) (n d : nat) (A G : 'M[F]_d) (x : 'I_n -> 'cV[F]_d) (S : 'M[F]_n),
   G = A^T *m A ->
   (forall i j, S i j = - 2%:R^-1 * ((x i - x j)^T *m G *m (x i - x j)) 0 0) ->
   (forall c : 'cV[F]_n, \sum_i c i 0 = 0 ->
-     (c^T *m S *m c) 0 0 = \sum_a (\sum_i c i 0 *: (A *m x i)) a 0 ^+ 2)
+     (c^T *m S *m c) 0 0 = \sum_a (\sum_i c i 0 *: (A *m x i)) a 0 ^+ 2
+     /\ 0 <= (c^T *m S *m c) 0 0)
   /\ (forall o i j, S i j - S i o - S o j + S o o = ((x i - x o)^T *m G *m (x j - x o)) 0 0
         /\ ((x i - x o)^T *m G *m (x j - x o)) 0 0
            = \sum_a (A *m (x i - x o)) a 0 * (A *m (x j - x o)) a 0).

@@ -30,6 +30,24 @@ STATED = re.compile(r"(Theorem|Example)\s+(\w+)\s*:\s+(.+)", re.DOTALL)
 PROVED = re.compile(r"exact @(\w+)\.(\w+)")
 NAME = re.compile(r"(?P<id>[A-Z]+[0-9]+)_(?P<clause>[a-z0-9]+(_[a-z0-9]+)*?)(__(?P<part>\w+?))?"
                   r"(?P<witness>_witness)?")  # fmt: skip
+# What a statement may not say: a constant of a file (no dot stands before a letter, however far
+# off), a tactic, a theorem of the catalogue, a hypothesis inside a boolean, patterns that bind.
+BEYOND = re.compile(
+    r"\b(ltac|Type|Set|Prop|[A-Z]+[0-9]+_\w+|match|fix|cofix|is|as|ffun)\b|\.\s*[^\W\d]|==>"
+    r"|\b(forall|exists2?|fun|let)\s*[':]|\[\s*(seq|pred|rel|set|pick|fun|forall|exists)\b"
+)
+# A witness could choose any other type empty, and sizes hidden in a type of pairs 0.
+TYPES = re.compile(r"\b(?!(?:field|numField|realField)Type\b)\w+Type\b|\b(?<!: )(?<!-> )nat\b"
+                   r"|\bnat\b(?!\)|,|\s->|$)")  # fmt: skip
+_NAMES = r"(?!(?:forall|exists2?|fun|let|in)\b)[A-Za-z_][\w']*"
+_NAMES += f"(?: {_NAMES})*"
+BOUND = re.compile(
+    rf"\(({_NAMES}) :(?![=>])|(?<=\)) ({_NAMES})(?=,| :=| =>| \({_NAMES} :)"
+    rf"|\b(?:forall|exists2?|fun|let) ({_NAMES})"
+    r"|(?:\\[a-z]+|\])_(?:\(([A-Za-z_][\w']*), ([A-Za-z_][\w']*)|\(?([A-Za-z_][\w']*))"
+)
+# Names that MathComp has too, for what no statement speaks of: constructors, lists.
+OURS = frozenset(("I", "O", "S", "mask", "total"))
 # Bullets and braces stand before a sentence, and a command may follow them.
 BULLETS = re.compile(r"((\d+|\[\s*\w+\s*\])\s*:\s*\{|[-+*{}\s])*")
 
@@ -55,8 +73,10 @@ class Stated:
 def without_comments(text: str) -> str:
     """The text with comments blanked and strings emptied, line by line where it was.
 
-    Raises: Fault for a comment or a string that does not end.
+    Raises: Fault for a comment or a string that does not end, or a character beyond ASCII.
     """
+    if strange := re.search(r"[^\n\t -~]", text):
+        raise Fault(f"holds {strange.group()!a}: only plain ASCII is compared as it is read")
     kept, depth, position = [], 0, 0
     for found in re.finditer(r'\(\*|\*\)|"(?:[^"]|"")*"|"', text):
         piece = text[position : found.start()]
@@ -105,7 +125,7 @@ def refused(text: str) -> list[str]:
 
 def required(text: str) -> list[str]:
     """The project's files that a source requires."""
-    found = re.findall(r"From AttentionGeometry Require(?: Import)?((?:\s+\w+)+)\.", text)
+    found = re.findall(r"From\s+AttentionGeometry\s+Require(?:\s+Import)?((?:\s+\w+)+)\s*\.", text)
     return [name for names in found for name in names.split()]
 
 
@@ -131,6 +151,12 @@ def read_statements(text: str) -> tuple[list[Stated], list[str]]:
     return stated, faults + more
 
 
+def variables(text: str) -> list[str]:
+    """The names that a statement binds; one that MathComp has would hide what is meant."""
+    found = BOUND.findall(" ".join(text.split()))
+    return sorted({name for places in found for name in " ".join(places).split()} - OURS)
+
+
 def _block(block: list[str]) -> tuple[str, str, str, str] | str:
     """Name, statement, source and proof of one theorem, or what is wrong with it."""
     first = STATED.fullmatch(block[0])
@@ -140,8 +166,10 @@ def _block(block: list[str]) -> tuple[str, str, str, str] | str:
     proof = PROVED.fullmatch(block[2]) if len(block) == 4 else None
     if not proof or (block[1], block[3]) != ("Proof", "Qed"):
         return f"{name}: its proof must read `Proof. exact @file.name. Qed.`"
-    if re.search(r"\b(ltac|Type|Set|Prop|[A-Z]+[0-9]+_\w+|[a-z]\w*\.[a-zA-Z_]\w*)\b", text):
+    if BEYOND.search(text):
         return f"{name}: states more than MathComp's words"
+    if strange := TYPES.search(" ".join(text.split())):
+        return f"{name}: sizes are `n : nat`, fields of three kinds; not {strange.group()}"
     return name, _dedented(text), proof[1], proof[2]
 
 

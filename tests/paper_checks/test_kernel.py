@@ -96,6 +96,16 @@ def test_level_k_needs_a_whole_clause_that_the_kernel_closed(record_of: RecordOf
     assert [f["left_out"] for f in record["formal"]] == ["", "the second half"]
 
 
+def test_a_clause_that_nothing_states_stays_where_it_was(
+    record_of: RecordOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernel, "WHOLE", {"CW1": ("kronecker", "biases")})
+    record = record_of("CW1")
+    settle_formal(record, Checked(FAILED, ABOUT[:1], NAMES, errors=["biases: not stated"]))
+    levels = {clause["name"]: clause["level"] for clause in record["clauses"]}
+    assert (levels["kronecker"], levels["biases"]) == ("K", "G")
+
+
 @pytest.mark.usefixtures("one_clause")
 @pytest.mark.parametrize("state", [NOT_INSTALLED, kernel.LEFT_OUT])
 def test_without_a_prover_levels_fall_back(record_of: RecordOf, state: str) -> None:
