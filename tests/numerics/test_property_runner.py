@@ -1,5 +1,7 @@
 """The runner accepts sound properties and rejects every way in which one can say nothing."""
 
+import importlib
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -48,6 +50,28 @@ def test_tightness_is_measured_at_the_largest_lengths() -> None:
 
     result = run_property("X1", Property(seeds, tight_when_short))
     assert "dot: bound too loose" in result.failures[0]
+
+
+def test_samples_do_not_depend_on_what_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def drawn() -> list[int]:
+        found: list[int] = []
+
+        def watched(seed: int) -> Residual:
+            found.append(seed)
+            return dot(seed)
+
+        run_property("X1", Property(seeds, watched))
+        return found
+
+    before = drawn()
+    (tmp_path / "loaded_later.py").write_text(f"NUMBERS = {[1009 * k for k in range(9, 99)]}")
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module("loaded_later")
+    again = drawn()
+    del sys.modules["loaded_later"]
+    assert again == before
 
 
 def test_property_that_never_compares_is_caught() -> None:
