@@ -206,8 +206,8 @@ EVIDENCE = {
             "RA10.coboundary",
         ),
         added=(
-            "torsion is that of the transports: of frames that are turned into each other by "
-            "nothing it is not the surface's, which has none",
+            r"torsion is that of the chosen transports: between frames with $R_{ij} = I$ it is the "
+            r"frames' own, while the surface has none",
         ),
         without=("RA10.polar_transports", "RA10:polar_frame_untwisted"),
     ),

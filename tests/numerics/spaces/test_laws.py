@@ -283,13 +283,15 @@ def test_gradient_of_half_the_squared_distance_is_minus_log(space: Space, dtype:
     within(slope.reshape(-1), -space.inner(x, u, v), bound, "d/dt d^2/2 (exp_x tu, y) = -<u, log>")
 
 
-@every
+@pytest.mark.parametrize("space", [s for s in SPACES.values() if math.isfinite(s.convex_radius)])
+def test_means_are_unique_in_half_the_injectivity_radius(space: Space) -> None:
+    """At most: else two values would have two means (Afsari 2011)."""
+    assert 0 < space.convex_radius <= space.injectivity / 2 < math.inf, "the radius of uniqueness"
+
+
+@pytest.mark.parametrize("space", [s for s in SPACES.values() if math.isinf(s.convex_radius)])
 @kinds
 def test_where_means_are_always_unique_squared_distance_is_convex(space: Space, kind: str) -> None:
-    if math.isfinite(space.convex_radius):
-        # Half of the injectivity radius at most, or two values have two means (Afsari 2011).
-        assert space.convex_radius <= space.injectivity / 2 < math.inf, "the radius of uniqueness"
-        return
     x, y, z = drawn(space, kind, 8, 8, 8)
     middle = space.exp(x, space.log(x, y) / 2)
     lower = (space.distance2(x, z) + space.distance2(y, z)) / 2 - space.distance2(x, y) / 4
