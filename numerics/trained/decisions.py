@@ -214,12 +214,13 @@ def collapse_bound(found: Mapping[str, Any]) -> Statement:
     """RA11 beside the bare and the frozen stack: no osc above its bound, or the bound is void."""
     id, key = "EM.collapse_bound", found["bounded"]
     name = "max_i |x_i - x_1|" if key == "from_first" else "osc"
-    factors, spreads, broken, sunk = [], [], 0, 0
+    factors, spreads, broken, sunk, lost = [], [], 0, 0, 0
     columns = (key, "bound", "floor", "factor", "spread_factor")
     for stack in ("bare", "frozen"):
         for rows in zip(*(found[f"{stack}.{column}"] for column in columns), strict=True):
             for value, bound, floor, factor, spread in zip(*rows, strict=True):
                 if value is None:
+                    lost += 1
                     continue
                 # Tokens that are one up to rounding have a factor of rounding.
                 sunk += value <= floor
@@ -233,6 +234,7 @@ def collapse_bound(found: Mapping[str, Any]) -> Statement:
         f"RA11's bound holds on {name} of the bare and frozen stacks: factors "
         f"{min(factors):.3g} to {max(factors):.3g} a layer ({weaker} by spreads of scores)"
         + (f", {sunk} where tokens were one up to rounding left out" if sunk else "")
+        + (f", {lost} beyond float64's range left out" if lost else "")
     )
     if broken:
         return Statement(id, NOT_SUPPORTED, f"{text}; broken {broken} times")

@@ -212,6 +212,16 @@ def test_factors_above_1_are_called_vacuous() -> None:
     assert "VACUOUS" in one.text
 
 
+def test_what_a_stack_loses_to_overflow_is_said() -> None:
+    found = numbers()
+    key = f"bare.{found['collapse']['bounded']}"
+    found["collapse"][key] = [[None] * TEXTS, *found["collapse"][key][1:]]
+    assert (
+        f", {TEXTS} beyond float64's range left out" in statement(found, "EM.collapse_bound").text
+    )
+    assert "range" not in statement(numbers(), "EM.collapse_bound").text
+
+
 def test_no_norm_means_nothing_to_fold() -> None:
     found = numbers()
     del found["transports"]["cv_folded"]
