@@ -16,6 +16,7 @@ import numpy as np
 from hypothesis import HealthCheck, Phase, Verbosity, configuration, given, seed, settings
 from hypothesis import errors as hypothesis_errors
 from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 from hypothesis.statistics import collector
 from hypothesis.strategies import SearchStrategy
 
@@ -231,7 +232,7 @@ def _drawing_by_the_seed_alone() -> Iterator[None]:
     Hypothesis mixes the numbers written in them into its draws, and offers no setting against it.
     """
     with (
-        patch.object(providers.HypothesisProvider, "_local_constants", providers.Constants()),
+        patch.object(providers.HypothesisProvider, "_local_constants", Constants()),
         patch.object(providers, "CONSTANTS_CACHE", {}),
     ):
         yield

@@ -100,9 +100,17 @@ def _leave(message: str) -> None:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Puts off the end of this rank until its body is done: a record is written as a whole."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    """Puts off the end of this rank until its body is done: a record is written as a whole.
+
+    A signal mask would not do: it holds for one thread, and the others take the signal.
+    """
+    waiting: list[tuple[int, FrameType | None]] = []
+    before = signal.signal(signal.SIGTERM, lambda *told: waiting.append(told))
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGTERM, before)
+        if waiting and callable(before):
+            before(*waiting[0])
+        elif waiting:
+            signal.raise_signal(signal.SIGTERM)

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -201,14 +202,37 @@ def test_every_rank_has_the_cuda_device_of_its_number(monkeypatch: pytest.Monkey
 
 def test_a_record_is_written_before_its_rank_ends() -> None:
     told: list[int] = []
+    done = threading.Event()
+    other = threading.Thread(target=done.wait)
     before = signal.signal(signal.SIGTERM, lambda number, frame: told.append(number))
     try:
+        other.start()
         with distributed.undisturbed():
             os.kill(os.getpid(), signal.SIGTERM)
             assert told == []
         assert told == [signal.SIGTERM]
+        assert signal.getsignal(signal.SIGTERM) not in (signal.SIG_DFL, signal.SIG_IGN)
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert told == [signal.SIGTERM, signal.SIGTERM]
     finally:
+        done.set()
+        other.join()
         signal.signal(signal.SIGTERM, before)
+
+
+def test_a_rank_told_to_end_while_it_writes_ends_after() -> None:
+    code = """
+import os, signal
+from numerics.stress import distributed
+with distributed.undisturbed():
+    os.kill(os.getpid(), signal.SIGTERM)
+    print("written", flush=True)
+print("after", flush=True)
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stdout) == (-signal.SIGTERM, "written\n")
 
 
 def test_an_answer_that_does_not_come_is_a_lost_rank(monkeypatch: pytest.MonkeyPatch) -> None:
