@@ -1,113 +1,138 @@
-"""One file of the results of `gpu_lease.sh`: the machine, its matrix rates, every step and cell.
+"""One file of the results of `gpu_lease.sh`: the machine, every step and every cell.
 
-Run `python -m benchmarks.lease FOLDER`; the script does. A cell's own operations over its time and
-over the rate measured here say how much of the device it used; NOT RUN is never counted as ok. The
-exit status is 1 unless at least one cell ran and all that did are ok.
+`python -m benchmarks.lease FOLDER --begin DEVICE` names the machine in the folder before the steps;
+`python -m benchmarks.lease FOLDER` collects what is there after any of them, and can do so later
+and elsewhere. A cell's record holds the device's matrix-product rate and the shares of it that its
+sides reached. NOT RUN is never counted as ok. The exit status is 1 unless every step ended well,
+at least one cell ran and all that did are ok.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import platform
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
-
-from numerics import blockwise
-from numerics.stress.gated_mixture import CELLS
-
-RESULTS = "results.json"
-GATES = CELLS[0]
+RESULTS, MACHINE = "results.json", "machine.json"
+IDENTITY = ("id", "cell", "n", "d", "heads", "dtype", "device", "seed", "ranks")
+STATUSES = ("ok", "failed", "not run")
+Record = dict[str, Any]
 
 
-def matrix_rate(dtype: torch.dtype, device: torch.device, size: int, repeats: int = 5) -> float:
-    """Operations a second of a product of two square matrices, the best of several."""
-    a = torch.ones(size, size, dtype=dtype, device=device)
-    seconds = []
-    for lap in range(repeats + 1):
-        start = time.perf_counter()
-        product = a @ a
-        # Reading an entry waits for the device.
-        if float(product[0, 0]) != size:
-            raise ArithmeticError(f"the product of ones must be {size}, got {product[0, 0]}")
-        if lap:
-            seconds.append(time.perf_counter() - start)
-    return 2 * size**3 / min(seconds)
+def named(device: str) -> Record:
+    """This machine, the device that the cells are asked for, and the version of their code."""
+    import torch
+
+    from benchmarks.machine import machine
+    from numerics import blockwise
+    from numerics.stress.cell import code_version
+
+    try:
+        place = blockwise.open_device(device)
+    except blockwise.AbsentDevice:
+        gpu = None
+    else:
+        gpu = torch.cuda.get_device_name(place) if place.type == "cuda" else None
+    return {
+        "description": machine("torch"),
+        "device": device,
+        "gpu": gpu,
+        "version": code_version(),
+    }
 
 
-def operations(cell: dict[str, Any]) -> int | None:
-    """Operations of the walk of CW2 by gates; None for other cells, whose time is their memory's.
+def begin(folder: Path, device: str) -> None:
+    """Writes down the machine, and that no step was taken yet.
 
-    Transports, carried tokens, scores and the regrouped walk.
+    Raises ValueError where the folder holds cells of another machine or device: theirs would be
+    taken for this one's.
     """
-    if (cell["id"], cell["cell"]) != ("CW2", GATES):
-        return None
-    n, d, heads = cell["n"], cell["d"], cell["heads"]
-    width = d // heads
-    return 2 * heads * (d * width * d + n * d * d + n * n * width + n * n * d)
+    path, found = folder / MACHINE, named(device)
+    folder.mkdir(parents=True, exist_ok=True)
+    if path.exists():
+        before = json.loads(path.read_text(encoding="utf-8"))
+        for name in ("description", "device", "gpu"):
+            if before[name] != found[name]:
+                raise ValueError(
+                    f"{folder} holds cells of {name} {before[name]!r}, not {found[name]!r}: "
+                    "choose another OUT"
+                )
+    _written(path, found)
+    (folder / "steps.tsv").write_text("", encoding="utf-8")
 
 
-def with_rate(cell: dict[str, Any], rates: dict[str, float]) -> dict[str, Any]:
-    """The record of a cell with the share of the matrix rate that its walk reached."""
-    count, seconds = operations(cell), cell.get("seconds", {}).get("right")
-    rate = rates.get(cell["dtype"])
-    share = count / seconds / rate if count and seconds and rate else None
-    return {**cell, "share_of_matrix_rate": share}
+def cells(folder: Path, version: str) -> list[Record]:
+    """The last record of every cell that this version of the code evaluated; a line that a killed
+    step left torn is none."""
+    found: dict[tuple[Any, ...], Record] = {}
+    for file in sorted(folder.glob("*.jsonl")):
+        whole, _, _ = file.read_text(encoding="utf-8").rpartition("\n")
+        for record in map(json.loads, whole.splitlines()):
+            if record["version"] == version:
+                found[tuple(record[name] for name in IDENTITY)] = record
+    return list(found.values())
 
 
-def cells(folder: Path) -> list[dict[str, Any]]:
-    """The records of all cells in a folder."""
-    files = sorted(folder.glob("*.jsonl"))
-    return [json.loads(line) for file in files for line in file.read_text().splitlines()]
-
-
-def steps(folder: Path) -> list[dict[str, Any]]:
+def steps(folder: Path) -> list[Record]:
     """The steps as the script wrote them down."""
-    lines = (folder / "steps.tsv").read_text().splitlines()
+    lines = (folder / "steps.tsv").read_text(encoding="utf-8").splitlines()
     names = ("name", "status", "seconds", "arguments")
     return [dict(zip(names, line.split("\t"), strict=True)) for line in lines]
 
 
-def collected(folder: Path, size: int) -> dict[str, Any]:
-    """Everything that goes into the file."""
-    found = cells(folder)
-    cuda = torch.cuda.is_available()
-    device = torch.device("cuda" if cuda else "cpu")
-    dtypes = sorted({cell["dtype"] for cell in found} & set(blockwise.DTYPES))
-    with blockwise.exact_products():
-        rates = {name: matrix_rate(blockwise.DTYPES[name], device, size) for name in dtypes}
-    return {
-        "machine": {
-            "system": platform.platform(),
-            "gpu": torch.cuda.get_device_name() if cuda else None,
-            "torch": torch.__version__,
-            "matrix_rates": rates,
-        },
-        "steps": steps(folder),
-        "cells": [with_rate(cell, rates) for cell in found],
-    }
+def collected(folder: Path) -> Record:
+    """Everything that goes into the file.
+
+    Raises ValueError for a folder that `begin` has not seen.
+    """
+    path = folder / MACHINE
+    if not path.exists():
+        raise ValueError(f"{folder} has no {MACHINE}: gpu_lease.sh begins by writing it")
+    machine = json.loads(path.read_text(encoding="utf-8"))
+    return {"machine": machine, "steps": steps(folder), "cells": cells(folder, machine["version"])}
+
+
+def verdict(content: Record) -> tuple[int, str]:
+    """The exit status, and one line: the GPU that cells ran on, how many, how many steps failed."""
+    by_status = [cell["status"] for cell in content["cells"]]
+    counts = {status: by_status.count(status) for status in STATUSES}
+    ran = any(cell["status"] != "not run" and cell["device"].startswith("cuda")
+              for cell in content["cells"])  # fmt: skip
+    gpu = content["machine"]["gpu"] if ran else "NOT RUN on a GPU"
+    parts = [f"{count} {status}" for status, count in counts.items()]
+    unfinished = sum(step["status"] != "0" for step in content["steps"])
+    parts.append(f"{unfinished} of {len(content['steps'])} steps unfinished")
+    good = counts["ok"] and not counts["failed"] and not unfinished
+    return 0 if good else 1, f"{gpu}; " + ", ".join(parts)
+
+
+def _written(path: Path, content: Record) -> None:
+    unfinished = path.with_name(path.name + ".unfinished")
+    unfinished.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    unfinished.replace(path)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Collects, writes and says where."""
+    """Begins, or collects, writes and says where."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path, help="what gpu_lease.sh left")
-    parser.add_argument("--size", type=int, help="of the products that measure the rate")
+    parser.add_argument("folder", type=Path, help="folder of the records")
+    parser.add_argument("--begin", metavar="DEVICE", help="write down the machine before the steps")
     chosen = parser.parse_args(arguments)
-    size = chosen.size or (8192 if torch.cuda.is_available() else 128)
-    content = collected(chosen.folder, size)
-    path = chosen.folder / RESULTS
-    path.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-    by_status = [cell["status"] for cell in content["cells"]]
-    counts = {status: by_status.count(status) for status in ("ok", "failed", "not run")}
-    gpu = content["machine"]["gpu"] or "NOT RUN on a GPU"
-    print(f"{path}: {gpu}; " + ", ".join(f"{count} {name}" for name, count in counts.items()))
-    return 0 if counts["ok"] and not counts["failed"] else 1
+    try:
+        if chosen.begin:
+            begin(chosen.folder, chosen.begin)
+            return 0
+        content = collected(chosen.folder)
+    except ValueError as error:
+        print(f"lease: {error}", file=sys.stderr)
+        return 2
+    _written(chosen.folder / RESULTS, content)
+    status, line = verdict(content)
+    print(f"{chosen.folder / RESULTS}: {line}")
+    return status
 
 
 if __name__ == "__main__":

@@ -9,14 +9,15 @@ from typing import Any
 
 from benchmarks.machine import Times
 
-RELATIONS = {">=": operator.ge, "<=": operator.le}
+RELATIONS = {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt}
 
 
 @dataclass(frozen=True)
 class Row:
     """A value, None where it was not measured, in a unit; the target and its relation.
 
-    notes say how the value came about: times with their spread, or why there is none.
+    notes say how the value came about: times with their spread, or why there is none. What was run
+    and failed has no value and misses its target, unlike what was not run.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Row:
     relation: str
     limit: float
     notes: tuple[str, ...] = ()
+    failed: bool = False
 
     @property
     def target(self) -> str:
@@ -33,9 +35,9 @@ class Row:
 
     @property
     def met(self) -> bool | None:
-        """Whether the value is on the right side; None where there is none, False for NaN."""
+        """Whether the value is on the right side; None where nothing was run, False for NaN."""
         if self.value is None:
-            return None
+            return False if self.failed else None
         return bool(RELATIONS[self.relation](self.value, self.limit))
 
     def record(self) -> dict[str, Any]:
@@ -49,7 +51,8 @@ class Row:
         }
 
     def __str__(self) -> str:
-        found = "NOT RUN" if self.value is None else f"{self.value:.3g} {self.unit}"
+        absent = "FAILED" if self.failed else "NOT RUN"
+        found = absent if self.value is None else f"{self.value:.3g} {self.unit}"
         verdict = {None: "not run", True: "met", False: "MISSED"}[self.met]
         first = f"{self.name}: {found} (target {self.target}): {verdict}"
         return "\n  ".join([first, *self.notes])

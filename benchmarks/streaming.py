@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from pathlib import Path
 import torch
 
 from benchmarks.machine import machine
+from numerics.stress.measurement import largest_resident
 
 SHAPE = {
     "hidden_size": 4096,
@@ -77,16 +77,6 @@ def write_checkpoint(directory: Path, shape: dict[str, int], depth: int) -> int:
     return sum(f.stat().st_size for f in directory.glob("*.safetensors"))
 
 
-def resident() -> int:
-    """The largest resident memory of this program so far, in bytes."""
-    status = Path("/proc/self/status")
-    if status.exists():  # getrusage would count the program that started this one
-        (line,) = (t for t in status.read_text().splitlines() if t.startswith("VmHWM:"))
-        return 1024 * int(line.split()[1])
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else 1024 * peak
-
-
 def stream(directory: Path, n: int) -> list[int]:
     """Peaks before the first layer and after each, gated and measured on n random tokens.
 
@@ -105,12 +95,12 @@ def stream(directory: Path, n: int) -> list[int]:
     with torch.no_grad():
         first = model.embed(tokens.ids, tokens.type_ids)
         identity.relative_error(first, first)
-        peaks = [resident()]
+        peaks = [largest_resident()]
         for index, layer, x in layers(model, tokens):
             parity, walk = identity.parity(x, layer), identity.measure(x, layer, torch.arange(1))
             if not (parity.ok and walk.ok):
                 raise ArithmeticError(f"layer {index}: {parity}, {walk}")
-            peaks.append(resident())
+            peaks.append(largest_resident())
     return peaks
 
 

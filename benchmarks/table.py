@@ -2,8 +2,9 @@
 
 Run `python -m benchmarks.table`, or `make bench`; `--quick` shows only that the code runs. Both
 sides of a ratio take turns in one process, and their shortest times count; the spread of all times
-is printed. The rows go to build/bench/results.json. A missed target is a finding, not an error:
-the exit status is 0.
+is printed. The rows go to build/bench/results.json, each as soon as it is there; `complete` says
+whether all are. A missed target is a finding, not an error: the exit status is 0, and 1 where what
+would be measured computes something wrong.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ import argparse
 import json
 import os
 import platform
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from benchmarks import kernels, suite
+from benchmarks import kernels, rank, suite
 from benchmarks.machine import machine
 from benchmarks.rows import Row
 
@@ -32,12 +34,12 @@ def rows(quick: bool, durations: bool) -> Iterator[Row]:
     if quick:
         yield from suite.ranks(suite.QUICK_WIDTH, suite.QUICK_LARGEST, 1)
     else:
-        yield from suite.ranks(suite.WIDTH, suite.LARGEST, suite.RUNS)
+        yield from suite.ranks(rank.WIDTH, rank.LARGEST, suite.RUNS)
     yield from suite.durations(durations)
 
 
 def machine_record(description: str) -> dict[str, Any]:
-    """The machine of a run as JSON."""
+    """The machine as JSON, with its load when the run begins."""
     cuda = torch.cuda.is_available()
     return {
         "description": description,
@@ -48,16 +50,16 @@ def machine_record(description: str) -> dict[str, Any]:
     }
 
 
-def write(path: Path, description: str, found: Iterable[Row]) -> None:
-    """Writes the results as a whole: a run that ends early leaves the ones before."""
-    content = {"machine": machine_record(description), "rows": [row.record() for row in found]}
+def write(path: Path, record: dict[str, Any], found: Iterable[Row], complete: bool) -> None:
+    """Writes the results so far as a whole: a run that ends early leaves what it has measured."""
+    content = {"machine": {**record, "complete": complete}, "rows": [row.record() for row in found]}
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(path.name + ".unfinished")
     unfinished.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
     unfinished.replace(path)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print and write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small sizes, no runs of the suite")
@@ -67,15 +69,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, default=OUT, help=f"results (default {OUT})")
     chosen = parser.parse_args(arguments)
     description, found = machine(*PACKAGES), []
-    print(description)
-    for row in rows(chosen.quick, not (chosen.quick or chosen.no_durations)):
-        print(row, flush=True)
-        found.append(row)
+    print(description, flush=True)
+    record = machine_record(description)
+    try:
+        for row in rows(chosen.quick, not (chosen.quick or chosen.no_durations)):
+            print(row, flush=True)
+            found.append(row)
+            write(chosen.out, record, found, False)
+    except ArithmeticError as wrong:
+        print(f"bench: {wrong}; {len(found)} rows before it are kept", file=sys.stderr)
+        return 1
+    write(chosen.out, record, found, True)
     missed = [row.name for row in found if row.met is False]
     unknown = sum(row.met is None for row in found)
     print(f"{len(found)} targets: {len(missed)} missed, {unknown} not run")
-    write(chosen.out, description, found)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -62,6 +62,14 @@ def accumulation_dtype(dtype: torch.dtype) -> torch.dtype:
     return torch.float32 if dtype in (torch.bfloat16, torch.float16) else dtype
 
 
+def drawing_dtype(dtype: torch.dtype) -> torch.dtype:
+    """The dtype inputs are drawn in before they are stored as `dtype`: float64, or float32.
+
+    In float64 products of float32 numbers would be exact, and show nothing of a bound.
+    """
+    return torch.float64 if dtype == torch.float64 else torch.float32
+
+
 @contextlib.contextmanager
 def exact_products() -> Iterator[None]:
     """Switches off gradients, TF32 and reduced-precision sums, and restores the settings after.

@@ -37,3 +37,30 @@ def test_multiplications_are_counted_chunk_by_chunk(benchmark_of_recurrences) ->
     assert [count(n, 64, 64) // count(64, 64, 64) for n in (64, 640, 1_000_000 // 64 * 64)] == [
         1, 10, 15_625,
     ]  # fmt: skip
+
+
+def test_each_form_is_timed_under_its_own_name(
+    benchmark_of_recurrences, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    times, ran = benchmark_of_recurrences.Times, []
+
+    def timed(actions, repeats: int):
+        for action in actions:
+            action()
+        seconds = {"chunked": 1.0, "recurrent": 7.0}[ran[-1][0]]
+        return [times((seconds * n, 9.0 * n)) for n, _ in enumerate(actions, 1)]
+
+    def recorded(name: str) -> None:
+        monkeypatch.setattr(
+            benchmark_of_recurrences, name, lambda *parts: ran.append((name, len(parts[0])))
+        )
+
+    for name in ("chunked", "recurrent"):
+        recorded(name)
+    monkeypatch.setattr(benchmark_of_recurrences, "timed", timed)
+    benchmark_of_recurrences.main(["--n", "64", "128", "256", "--d", "2"])
+    assert ran == [(name, n) for name in ("chunked", "recurrent") for n in (64, 128, 256)]
+    printed = capsys.readouterr().out
+    chunks, tokens = printed.partition("token by token")[::2]
+    assert re.findall(r"n = \d+ +(\d+) s", chunks) == ["1", "2", "3"]
+    assert re.findall(r"n = \d+ +(\d+) s", tokens) == ["7", "14", "21"]

@@ -1,7 +1,11 @@
 """The shared set-up does what the other tests rely on."""
 
 import random
+import re
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import hypothesis
 import numpy as np
@@ -57,3 +61,31 @@ def test_one_thread_and_no_example_database() -> None:
 @given(st.integers())
 def test_autouse_seeds_do_not_disturb_given(value: int) -> None:
     assert value == int(str(value))
+
+
+@pytest.mark.slow
+def test_tests_of_a_group_run_in_one_process(tmp_path: Path) -> None:
+    (tmp_path / "test_groups.py").write_text(
+        """
+import os
+import pytest
+
+@pytest.mark.parametrize("name", [
+    pytest.param(i, marks=pytest.mark.xdist_group("even" if i % 2 == 0 else "odd"))
+    for i in range(12)
+])
+def test_process(name, tmp_path_factory):
+    kind = "even" if name % 2 == 0 else "odd"
+    with open(f"{os.path.dirname(__file__)}/pids", "a") as out:
+        out.write(f"{kind}{os.getpid()} ")
+""",
+        encoding="utf-8",
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup"]
+    subprocess.run(
+        [*command, "-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir", tmp_path, tmp_path],
+        check=True, capture_output=True, timeout=120,
+    )  # fmt: skip
+    pids = (tmp_path / "pids").read_text(encoding="utf-8")
+    assert len(pids.split()) == 12
+    assert all(len(set(re.findall(rf"{kind}(\d+)", pids))) == 1 for kind in ("even", "odd"))

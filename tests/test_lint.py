@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ("theorems", "numerics", "paper_checks", "tests", "notebooks")
+FOLDERS = ("theorems", "numerics", "paper_checks", "tests", "notebooks", "benchmarks")
 
 # Calls that compare within tolerances -> the keywords that must all be given, and after how many
 # positional arguments all are.
@@ -230,6 +230,7 @@ def test_rule_catches_its_snippets_and_spares_their_twins(
         assert not list(rule(Source(text))), f"wrongly caught:\n{text}"
 
 
+@pytest.mark.slow
 def test_no_file_of_the_suite_breaks_a_rule() -> None:
     files = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
     assert Path(__file__) in files

@@ -75,6 +75,7 @@ def replace(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_stored_notebooks_are_current() -> None:
     result = run("--check")
     assert result.returncode == 0, result.stderr
@@ -98,12 +99,14 @@ def test_a_clause_that_no_theorem_has_is_noticed() -> None:
     assert unknown_clauses(text) == ["CW2.gate_sums"]
 
 
+@pytest.mark.slow
 def test_a_second_run_gives_the_same_notebook(folder: Path) -> None:
     result = run("--check", folder)
     assert result.returncode == 0, result.stderr
     assert result.stdout == "1 notebooks checked\n"
 
 
+@pytest.mark.slow
 def test_the_notebook_holds_outputs_and_nothing_of_this_machine(example: tuple[str, str]) -> None:
     text = example[1]
     cells = nbformat.reads(text, as_version=4).cells
@@ -115,6 +118,7 @@ def test_the_notebook_holds_outputs_and_nothing_of_this_machine(example: tuple[s
         assert noise not in text, noise
 
 
+@pytest.mark.slow
 def test_a_stale_output_is_caught(folder: Path) -> None:
     replace(folder / "rotation.ipynb", "[[1 0]", "[[2 0]")
     result = run("--check", folder)
@@ -123,6 +127,7 @@ def test_a_stale_output_is_caught(folder: Path) -> None:
     assert "[[2 0]" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_stale_figure_is_caught(folder: Path) -> None:
     for name in ("rotation.py", "rotation.ipynb"):
         replace(folder / name, "plt.plot([0, 1], [1, 0])", "plt.plot([0, 1], [1, 0.5])")
@@ -131,6 +136,7 @@ def test_a_stale_figure_is_caught(folder: Path) -> None:
     assert "cell 3 has another outputs" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_source_edited_without_a_run_is_caught(folder: Path) -> None:
     replace(folder / "rotation.py", "is orthogonal", "is not symmetric")
     result = run("--check", folder)
@@ -138,6 +144,7 @@ def test_a_source_edited_without_a_run_is_caught(folder: Path) -> None:
     assert "cell 1 has another source" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_cell_more_and_a_changed_layout_are_caught(folder: Path) -> None:
     replace(folder / "rotation.ipynb", '"display_name": "Python 3"', '"display_name": "mine"')
     result = run("--check", folder)
@@ -148,6 +155,7 @@ def test_a_cell_more_and_a_changed_layout_are_caught(folder: Path) -> None:
     assert "4 cells are stored, the source has 5" in run("--check", folder).stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -165,6 +173,7 @@ def test_a_source_that_cannot_be_shown_is_refused(tmp_path: Path, text: str, mes
     assert not (tmp_path / "bad.ipynb").exists()
 
 
+@pytest.mark.slow
 def test_a_notebook_without_a_source_or_a_source_without_one_is_caught(folder: Path) -> None:
     (folder / "rotation.ipynb").rename(folder / "renamed.ipynb")
     result = run("--check", folder)

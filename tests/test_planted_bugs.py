@@ -128,6 +128,7 @@ def test_plants_reach_every_package_and_say_what_must_fail() -> None:
     assert not silent, f"no failure is expected of {silent}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.name)
 def test_the_plant_fits_the_source(plant: Plant, tmp_path: Path) -> None:
     copy = tmp_path / plant.file

@@ -101,6 +101,7 @@ def test_console_command_is_the_module_main() -> None:
     assert callable(getattr(importlib.import_module(module), name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("requirement", direct_requirements(), ids=lambda r: r.name)
 def test_direct_requirement_has_an_exact_pin_within_its_range(requirement: Requirement) -> None:
     version = pins().get(canonicalize_name(requirement.name))
@@ -108,6 +109,7 @@ def test_direct_requirement_has_an_exact_pin_within_its_range(requirement: Requi
     assert requirement.specifier.contains(version), f"pinned to {version}, wanted {requirement}"
 
 
+@pytest.mark.slow
 def test_everything_installed_is_pinned() -> None:
     assert not required_distributions() - pins().keys()
 
@@ -153,6 +155,7 @@ def test_the_examples_of_the_readme_run_and_say_what_they_say(
         assert 0 < left <= right
 
 
+@pytest.mark.slow
 def test_no_tracked_file_names_a_folder_of_one_machine() -> None:
     files = tracked_files()
     assert ROOT / "pyproject.toml" in files

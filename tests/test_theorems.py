@@ -116,6 +116,7 @@ def test_mutant_is_refuted_whatever_the_seed(identifier: str, mutant: Mutant) ->
     assert not missed, missed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "identifier", [pytest.param(name, id=f"{name}-property") for name in THEOREMS]
 )

@@ -12,6 +12,7 @@ NAMES = {"simplify", "nsimplify", "field", "Idx", "MatrixSymbol"}
 LEVELS = {"K", "G", "S", "N", "PROVED", "REFUTED", "VERIFIED", "MEASURED", "OPEN"}
 NAMING = {"array", "symbols_of", "Symbol", "IndexedBase"}
 TYPED = {"counterexample", "instance", "draw", "values"}
+IDLE = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop)  # carry nothing by themselves
 ALLOWED = {  # quotients of exact numbers, which are never symbols, and the toss of a coin
     "exact.py": {"1 / fmpq(value)", "0.5"},
     "connection_walks/edge_gauge.py": {"fmpq(1, 3) / w"},
@@ -75,10 +76,9 @@ def _call_faults(node: ast.Call) -> Iterator[str]:
 
 def forbidden(source: str, name: str) -> list[str]:
     """One line for each forbidden construct; `name` is the file's path within theorems/."""
-    tree, found = ast.parse(source), []
-    named = {id(part) for node in ast.walk(tree) if _called(node) in NAMING
-             for part in ast.walk(node)}  # fmt: skip
-    for node in ast.walk(tree):
+    nodes, found = [n for n in ast.walk(ast.parse(source)) if not isinstance(n, IDLE)], []
+    named = {id(part) for node in nodes if _called(node) in NAMING for part in ast.walk(node)}
+    for node in nodes:
         faults = [*_faults(node, name)]
         if "/" in name and isinstance(node, ast.Constant) and id(node) not in named:
             faults += [f"{node.value!r} types a level or verdict"] * (node.value in LEVELS)

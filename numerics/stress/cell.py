@@ -3,38 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import torch
 
 import numerics
 from numerics import blockwise
-from numerics.stress import (
-    constant_transport,
-    defects,
-    depth,
-    distributed,
-    energy,
-    frame_transports,
-    gated_mixture,
-    lattice_rank,
-    linear_attention,
-    low_rank_metric,
-    pair_distances,
-    rank_collapse,
-    recurrences,
-    rigid_mixture,
-    score_factors,
-    sharding,
-    taylor_pairing,
-)
+from numerics.stress import distributed, sharding
+from numerics.stress.cases import cases
 from numerics.stress.comparison import Comparison, compare, merged
-from numerics.stress.measurement import peak_memory, timed
+from numerics.stress.measurement import matrix_rate, peak_memory, timed
 from numerics.stress.rounding import float64, precision
 
 OK, FAILED, NOT_RUN = "ok", "failed", "not run"
@@ -46,60 +27,6 @@ CODE = (
     "roundoff", "rows", "units",
 )  # fmt: skip
 """Modules beside the stress cases that a record depends on."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """A theorem's stress case: its cells (the first is the default), its default number of heads.
-
-    `module` holds CELLS, draw, left_side, right_side, longest_sum and comparisons. Both sides have
-    a `result`; draw returns the inputs and the tokens of its rows, None where it has one for each.
-    An exact case compares integers on the CPU: its module has the number of tokens, `tokens`, and
-    a `certificate` for the record. A run that names no widths takes `widths`, `verify` takes
-    `small`.
-    """
-
-    theorem: str
-    title: str
-    module: ModuleType
-    heads: int
-    single_head: bool = False
-    exact: bool = False
-    widths: Sequence[int] = (256,)
-    small: Sequence[int] = (64,)
-
-    @property
-    def cells(self) -> tuple[str, ...]:
-        """Names of the cells."""
-        return self.module.CELLS
-
-
-def cases() -> dict[str, Case]:
-    """The stress cases by theorem id."""
-    return {
-        "CW1": Case("CW1", "single head = constant transport", constant_transport, 1, True),
-        "CW2": Case("CW2", "multi-head = one edge-dependent walk", gated_mixture, 8),
-        "CW5": Case("CW5", "generator = Dirichlet energy", energy, 1, True),
-        "CW7": Case("CW7", "multi-head is rigid", rigid_mixture, 8),
-        "CW9": Case("CW9", "what to measure when it is not reversible", defects, 1, True),
-        "CW11": Case("CW11", "depth = sum over head words and node paths", depth, 4),
-        "RA2": Case(
-            "RA2", "the exact rank for every width", lattice_rank, 1, single_head=True, exact=True,
-            widths=range(1, 65), small=range(1, 13),
-        ),
-        "RA3": Case("RA3", "scores by factors of their rank", score_factors, 1, True),
-        "RA6": Case(
-            "RA6", "metrics of low rank inverted in r dimensions", low_rank_metric, 1, True
-        ),
-        "RA7": Case("RA7", "distances in low-rank metrics by products", pair_distances, 1, True),
-        "RA10": Case(
-            "RA10", "triangles of transports between frames", frame_transports, 1, True
-        ),
-        "RA11": Case("RA11", "rank collapse of two clusters", rank_collapse, 1, True),
-        "AP4": Case("AP4", "linear attention from its moments", linear_attention, 1, True),
-        "AP5": Case("AP5", "chunked = recurrent linear attention", recurrences, 1, True),
-        "AP7": Case("AP7", "exp by the features of its polynomial", taylor_pairing, 1, True),
-    }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -179,71 +106,104 @@ def run_cell(
     dtype: str,
     device: str,
     seed: int,
+    rate: bool = False,
 ) -> dict[str, Any]:
     """Evaluates a cell and returns its record: key, status, reason, residual, bound, ratio, times.
 
-    A device that this machine lacks gives status "not run" with the reason, never "ok".
-    Raises ValueError as `cell_key`.
+    With `rate` the record has the device's matrix-product rate and the share of it that each side
+    reached, else null: a rate takes longer to measure than a small cell. A device that this machine
+    lacks gives status "not run" with the reason, never "ok". Raises ValueError as `cell_key`.
     """
     key = cell_key(theorem_id, cell, n, d, heads, dtype, device, seed)
     try:
         place = blockwise.open_device(distributed.own_device(key.device))
     except blockwise.AbsentDevice as absent:
-        return {**asdict(key), "status": NOT_RUN, "reason": str(absent)}
-    part = Part([], {}, {}, None)
-    with blockwise.exact_products(), peak_memory(place) as peak:
-        try:
-            part.found, part.extra = _evaluate(key, place, part.seconds)
-        except ArithmeticError as unbounded:
-            part.refusal = str(unbounded)
-        part.peak = peak()
+        return {**asdict(key), "status": NOT_RUN, "reason": str(absent), "matrix_rate": None}
+    with blockwise.exact_products():
+        part = _evaluated(key, place, rate)
     return {**asdict(key), **_joined(sharding.from_every_rank(part))}
 
 
 @dataclass
 class Part:
-    """What one rank finds of a cell: its comparisons, or why it has no bound; times and memory."""
+    """What one rank finds of a cell: its comparisons, or why it has no bound; times and memory; the
+    operations of its share of both sides, and the matrix-product rate of its device."""
 
     found: list[Comparison]
     extra: dict[str, Any]
     seconds: dict[str, float]
     refusal: str | None
     peak: int = 0
+    operations: tuple[int, int] | None = None
+    rate: float | None = None
+
+
+def _evaluated(key: Key, device: torch.device, rate: bool) -> Part:
+    part = Part([], {}, {}, None)
+    try:
+        with peak_memory(device) as peak:
+            try:
+                _evaluate(key, device, part)
+            finally:
+                part.peak = peak()
+        if rate and part.operations:
+            dtype = cases()[key.id].product_dtype(blockwise.DTYPES[key.dtype], device)
+            part.rate = matrix_rate(dtype, device)
+    except ArithmeticError as unbounded:
+        part.refusal = str(unbounded)
+    return part
 
 
 def _joined(parts: list[Part]) -> dict[str, Any]:
     """A record from the parts of all ranks: the worst comparisons, the longest times."""
     refusals = [part.refusal for part in parts if part.refusal]
     if refusals:
-        return {"status": FAILED, "reason": refusals[0]}
+        return {"status": FAILED, "reason": refusals[0], "matrix_rate": None}
     found = merged(item for part in parts for item in part.found)
     seconds = {name: max(part.seconds[name] for part in parts) for name in parts[0].seconds}
     peak = max(part.peak for part in parts)
-    record = {**_verdict(found), **parts[0].extra}
-    return {**record, "seconds": seconds, "peak_memory_bytes": peak}
+    record = {**_verdict(found), **parts[0].extra, "seconds": seconds}
+    return {**record, "matrix_rate": _shares(parts, seconds), "peak_memory_bytes": peak}
 
 
-def _evaluate(
-    key: Key, device: torch.device, seconds: dict[str, float]
-) -> tuple[list[Comparison], dict[str, Any]]:
-    """The cell's comparisons, each over all blocks; times of both sides and the bound; the
-    certificate of an exact case."""
-    case = cases()[key.id]
+def _shares(parts: list[Part], seconds: dict[str, float]) -> dict[str, float] | None:
+    """The matrix-product rate of all ranks together, and the share of it that each side reached:
+    the operations of all ranks over the slowest one's time."""
+    rates = [part.rate for part in parts if part.rate]
+    counts = [part.operations for part in parts if part.operations]
+    if len(rates) < len(parts):
+        return None
+    rate = sum(rates)
+    shares = {
+        side: sum(count) / seconds[side] / rate
+        for side, count in zip(("left", "right"), zip(*counts, strict=True), strict=True)
+    }
+    return {"flops_per_second": rate, **shares}
+
+
+def _evaluate(key: Key, device: torch.device, part: Part) -> None:
+    """Adds to a part the cell's comparisons, each over all blocks; times of both sides and of the
+    bound; the certificate of an exact case, else operations."""
+    case, seconds = cases()[key.id], part.seconds
     module, dtype = case.module, blockwise.DTYPES.get(key.dtype, torch.float64)
     inputs, rows = module.draw(key.cell, key.n, key.d, key.heads, dtype, device, key.seed)
     with timed("left", seconds, device):
         left = module.left_side(inputs, key.cell)
     with timed("right", seconds, device):
         right = module.right_side(inputs, key.cell)
-    extra = {"certificate": module.certificate(left)} if case.exact else {}
+    if case.exact:
+        part.extra = {"certificate": module.certificate(left)}
+    else:
+        part.operations = module.operations(inputs, key.cell)
     if not bool((torch.isfinite(left.result) & torch.isfinite(right.result)).all()):
         nothing = torch.zeros_like(float64(right.result))
         k = module.longest_sum(inputs, key.cell)
-        return [_at(compare("result", left.result, right.result, nothing, k), rows)], extra
+        part.found = [_at(compare("result", left.result, right.result, nothing, k), rows)]
+        return
     with timed("bound", seconds, device):
         model = precision(dtype, device)
         found = merged(module.comparisons(inputs, key.cell, left, right, model))
-    return [_at(item, rows) for item in found], extra
+    part.found = [_at(item, rows) for item in found]
 
 
 def _at(item: Comparison, rows: torch.Tensor | None) -> Comparison:

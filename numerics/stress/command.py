@@ -14,7 +14,8 @@ from rich.table import Table
 
 from numerics.blockwise import DTYPES
 from numerics.stress import distributed, sharding
-from numerics.stress.cell import FAILED, NOT_RUN, OK, Key, cases, cell_key, run_cell
+from numerics.stress.cases import cases
+from numerics.stress.cell import FAILED, NOT_RUN, OK, Key, cell_key, run_cell
 from numerics.stress.records import Record, Records
 
 COLUMNS = (
@@ -33,6 +34,8 @@ COLUMNS = (
     "left s",
     "right s",
     "bound s",
+    "left rate",
+    "right rate",
     "peak MiB",
 )
 
@@ -158,8 +161,9 @@ def _results(keys: list[Key], out: Path) -> list[Record]:
             note = " (finished earlier)" if record else ""
             if record is None:
                 record = run_cell(
-                    key.id, key.cell, key.n, key.d, key.heads, key.dtype, key.device, key.seed
-                )
+                    key.id, key.cell, key.n, key.d, key.heads, key.dtype, key.device, key.seed,
+                    rate=True,
+                )  # fmt: skip
                 if first:
                     with distributed.undisturbed():
                         records[key.id].append(record)
@@ -183,7 +187,7 @@ def print_table(results: list[Record], console: Console) -> None:
         for cells in (COLUMNS, *map(_cells, results)):
             print("\t".join(cells))
         return
-    table = Table(box=None, padding=(0, 1, 0, 0))
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
     for column in (
         "cell",
         "n x d x H",
@@ -193,6 +197,7 @@ def print_table(results: list[Record], console: Console) -> None:
         "residual",
         "ratio",
         "s",
+        "rate",
         "MiB",
     ):
         table.add_column(column, no_wrap=True)
@@ -200,7 +205,7 @@ def print_table(results: list[Record], console: Console) -> None:
         theorem, cell, n, d, heads, dtype, device, status, residual, _, ratio, tight, *_, peak = (
             _cells(record)
         )
-        total = f"{sum(record.get('seconds', {}).values()):.1f}"
+        total = sum(record.get("seconds", {}).values())
         status = "loose" if (status, tight) == ("ok", "no") else status.partition(":")[0]
         table.add_row(
             f"{theorem} {cell}",
@@ -210,26 +215,37 @@ def print_table(results: list[Record], console: Console) -> None:
             status,
             residual,
             ratio,
-            total,
+            f"{total:.1f}" if total < 100 else f"{total:.0f}",
+            _rates(record),
             peak,
         )
     console.print(table)
+    if any(record.get("matrix_rate") for record in results):
+        console.print("rate: left and right side in percent of the matrix-product rate")
     if any(record["status"] == OK and not record["tight"] for record in results):
         console.print("loose: within the bound, but by a ratio below 0.1 / k")
     for reason in sorted({_status(record) for record in results if record["status"] == NOT_RUN}):
         console.print(reason)
 
 
+def _rates(record: Record) -> str:
+    """Both sides' shares of the matrix-product rate in whole percent."""
+    rate = record.get("matrix_rate")
+    return f"{rate['left']:.0%}/{rate['right']:.0%}".replace("%", "") if rate else "-"
+
+
 def _cells(record: Record) -> tuple[str, ...]:
     seconds, peak = record.get("seconds", {}), record.get("peak_memory_bytes")
     numbers = [record.get(name) for name in ("residual", "bound", "ratio")]
     times = [seconds.get(name) for name in ("left", "right", "bound")]
-    tight = record.get("tight")
+    tight, rate = record.get("tight"), record.get("matrix_rate") or {}
+    shares = [rate.get(side) for side in ("left", "right")]
     return (
         *(str(record[name]) for name in ("id", "cell", "n", "d", "heads", "dtype", "device")),
         _status(record),
         *("-" if number is None else f"{number:.1e}" for number in numbers),
         "-" if tight is None else "yes" if tight else "no",
         *("-" if second is None else f"{second:.2f}" for second in times),
+        *("-" if share is None else f"{share:.1%}" for share in shares),
         "-" if peak is None else f"{peak / 2**20:.0f}",
     )

@@ -80,6 +80,17 @@ def longest_sum(layer: Layer, cell: str) -> int:
     return max(layer.keys, layer.tokens.shape[1])
 
 
+def operations(layer: Layer, cell: str) -> tuple[int, int]:
+    """Floating-point operations of the matrix products of both sides."""
+    del cell
+    (_, n, width), (tokens, d) = layer.query.shape, layer.tokens.shape
+    d_v = layer.w_v.shape[2]
+    projections = tokens * d * d_v + n * d_v * d
+    left = projections + n * layer.keys * (width + d_v)
+    transport = d * d_v * d + tokens * d * d + d_v * d
+    return 2 * left, 2 * (transport + n * layer.keys * width + n * tokens * d)
+
+
 def left_side(layer: Layer, cell: str) -> Head:
     """Side one, A (X W_V + 1 b_V^T) W_O + 1 b_O^T with A inside torch's own kernel."""
     del cell

@@ -74,6 +74,17 @@ def longest_sum(sampled: Sampled, cell: str) -> int:
     return max(n, d * d) if cell == "operator" else n
 
 
+def operations(sampled: Sampled, cell: str) -> tuple[int, int]:
+    """Floating-point operations of the matrix products of both sides: of scores, and of matrices at
+    the sampled edges.
+    """
+    walk, d = sampled.connection.walk, sampled.connection.field.shape[1]
+    if cell == "operator":
+        # Metrics and cometrics of both ends, the adjoint and the weighed block: two products each.
+        return walk.score_operations(1) + 2 * 8 * len(sampled.rows) * d**3, walk.score_operations(1)
+    return walk.score_operations(3), walk.score_operations(4)
+
+
 def left_side(sampled: Sampled, cell: str) -> Defects:
     """Side one, the definitions, from pi and P."""
     c = sampled.connection.widened()

@@ -114,6 +114,21 @@ def longest_sum(stack: Stack, cell: str) -> int:
     return max(n, letters ** len(stack.layers) * d)
 
 
+def operations(stack: Stack, cell: str) -> tuple[int, int]:
+    """Floating-point operations of the matrix products of both sides."""
+    (n, d), passes = stack.tokens.shape, cell == "residual"
+    left = right = 0
+    words = 1
+    for place, layer in enumerate(stack.layers):
+        heads, m, (width, d_v) = layer.heads, layer.keys, (layer.query.shape[2], layer.w_v.shape[2])
+        left += heads * (m * d * d_v + n * m * (width + d_v) + n * d_v * d)
+        right += heads * (d * d_v * d + n * m * width + n * m * words * d)
+        # Transports of longer words are those of shorter ones times each head's.
+        right += heads * words * d**3 if place else 0
+        words *= heads + passes
+    return 2 * left, 2 * (right + n * words * d * d)
+
+
 def left_side(stack: Stack, cell: str) -> Layered:
     """Side one, W_L (... (W_1 X)) with W_l inside torch's own kernel; I + W_l in `residual`."""
     side, tokens = Layered([], [], [], []), stack.tokens

@@ -30,7 +30,9 @@ from numerics.stress.kernel_bound import SPARE, KernelBound, kernel_bound
 from numerics.stress.kernel_walk import flow_rows, total_flow, walk_law, walk_rows
 from numerics.stress.rounding import Precision, float64
 
-__all__ = ["CELLS", "comparisons", "draw", "left_side", "longest_sum", "right_side"]
+__all__ = [
+    "CELLS", "comparisons", "draw", "left_side", "longest_sum", "operations", "right_side",
+]  # fmt: skip
 
 CELLS = ("energy", "laplacian")
 
@@ -58,6 +60,17 @@ def longest_sum(connection: Connection, cell: str) -> int:
     """Terms of the longest sum of either side: the tokens, or the features."""
     del cell
     return max(connection.field.shape)
+
+
+def operations(connection: Connection, cell: str) -> tuple[int, int]:
+    """Floating-point operations of the matrix products of both sides, of this rank's rows; side two
+    has those of the scores alone.
+    """
+    del cell
+    (n, d), fields = connection.field.shape, connection.flips.shape[0]
+    means = 2 * sharding.own_count(n) * n * (fields * d + 1)
+    walk = connection.walk
+    return walk.score_operations(2) + means, walk.score_operations(3)
 
 
 def left_side(connection: Connection, cell: str) -> Generator:

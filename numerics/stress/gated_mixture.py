@@ -123,6 +123,18 @@ def longest_sum(layer: Layer, cell: str) -> int:
     return max(terms, layer.tokens.shape[1])
 
 
+def operations(layer: Layer, cell: str) -> tuple[int, int]:
+    """Floating-point operations of the matrix products of both sides, of this rank's rows."""
+    (heads, n, width), d = layer.query.shape, layer.tokens.shape[1]
+    m, d_v = layer.keys, layer.w_v.shape[2]
+    own, tokens = sharding.own_count(n), sharding.own_count(m)
+    left = heads * (tokens * d * d_v + own * m * (width + d_v) + own * d_v * d)
+    carried = heads * (d * d_v * d + tokens * d * d)
+    # By edges the mixture of the transports is applied to the tokens after it is formed.
+    walk = own * m * d * (heads + 1 if cell == "edge" else heads)
+    return 2 * left, 2 * (carried + heads * own * m * width + walk)
+
+
 def comparisons(
     layer: Layer, cell: str, heads: Heads, walk: Walk, model: Precision
 ) -> Iterator[Comparison]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from numerics.blockwise import accumulation_dtype
+from numerics.blockwise import accumulation_dtype, drawing_dtype
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def draw(n: int, d: int, heads: int, dtype: torch.dtype, device: torch.device, s
     if min(n, d, heads) < 1 or d % heads:
         raise ValueError(f"need positive n, d, heads with heads dividing d, got {n}, {d}, {heads}")
     source = torch.Generator().manual_seed(seed)
-    drawn = torch.float64 if dtype == torch.float64 else torch.float32
+    drawn = drawing_dtype(dtype)
     width = d // heads
 
     def normal(*shape: int, spread: float = 1.0) -> torch.Tensor:

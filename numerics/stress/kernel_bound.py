@@ -14,10 +14,7 @@ import torch
 from numerics import blockwise
 from numerics.roundoff import Rounded, gamma
 from numerics.stress.kernel_walk import WIDTH, KernelWalk
-from numerics.stress.rounding import NoBound, Precision, float64
-
-SPARE = 1 + 2.0**-20
-"""Covers the rounding, in float64, of the bounds themselves."""
+from numerics.stress.rounding import SPARE, NoBound, Precision, float64
 
 
 @dataclass(frozen=True)

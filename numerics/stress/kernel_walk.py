@@ -46,6 +46,11 @@ class KernelWalk:
         tokens = torch.arange(rows.start, rows.stop, device=self.points.device)
         return (tokens + steps) % self.tokens
 
+    def score_operations(self, times: int) -> int:
+        """Floating-point operations of the scores of this rank's tokens, formed so often."""
+        n, width = self.points.shape
+        return times * 2 * sharding.own_count(n) * n * width
+
     def scores(self, rows: slice) -> torch.Tensor:
         """p_i . p_j for the tokens i of a block and all j (B, n)."""
         return self.points[rows] @ self.points.mT

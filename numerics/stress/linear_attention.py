@@ -50,7 +50,8 @@ def draw(
     """Normal values; features exp(x / 2) of normal x, or 1 + x where they may have signs."""
     del heads
     source = torch.Generator().manual_seed(seed)
-    query, key, value = (torch.randn(n, d, generator=source) for _ in range(3))
+    drawn = blockwise.drawing_dtype(dtype)
+    query, key, value = (torch.randn(n, d, generator=source, dtype=drawn) for _ in range(3))
     if cell == "readout":
         query, key = (query / 2).exp(), (key / 2).exp()
     else:
@@ -64,6 +65,13 @@ def longest_sum(features: Features, cell: str) -> int:
     """Terms of the longest sum of either side: the tokens, or the features."""
     del cell
     return max(features.query.shape)
+
+
+def operations(features: Features, cell: str) -> tuple[int, int]:
+    """Floating-point operations of the matrix products of both sides."""
+    del cell
+    n, d = features.query.shape
+    return 2 * (n * d + 2 * n * d * d), 2 * 2 * n * n * d
 
 
 def left_side(features: Features, cell: str) -> Readouts:

@@ -68,6 +68,17 @@ def _blocks(systems: Systems) -> Iterator[slice]:
     return blockwise.row_blocks(n, max(systems.metric.U.shape), systems.v.device)
 
 
+def operations(systems: Systems, cell: str) -> tuple[int, int]:
+    """Floating-point operations of the matrix products of both sides, without factorisations and
+    triangular solutions.
+    """
+    del cell
+    n, (d, r) = systems.v.shape[0], systems.metric.U.shape
+    # Two solutions, the residuals between them, and the bound: eleven products of n x d x r.
+    both = 11 * n * d * r
+    return 2 * (both + 4 * n * r * r), 2 * (both + r * d * r)
+
+
 def left_side(systems: Systems, cell: str) -> Solved:
     """Side one, LowRankMetric.solve with the bound that it returns; NoDigits fails the cell."""
     del cell

@@ -49,13 +49,14 @@ def draw(
     """Tokens around an offset as large as their spread, half of them in close pairs."""
     del cell, heads
     source = torch.Generator().manual_seed(seed)
+    drawn = blockwise.drawing_dtype(dtype)
 
     def normal(*shape: int) -> torch.Tensor:
-        return torch.randn(*shape, generator=source, dtype=torch.float32)
+        return torch.randn(*shape, generator=source, dtype=drawn)
 
     x, half = 1 + normal(n, d), n // 4
     x[half : 2 * half] = x[:half] + normal(half, d) / 64
-    D = 4 ** (torch.rand(n, d, generator=source, dtype=torch.float32) - 0.5)
+    D = 4 ** (torch.rand(n, d, generator=source, dtype=drawn) - 0.5)
     U, origin = normal(n, d, RANK) / 2, torch.ones(d)
     return Tokens(*(part.to(dtype).to(device) for part in (D, U, x, origin))), None
 
@@ -74,6 +75,13 @@ def _blocks(tokens: Tokens) -> Iterator[slice]:
 def _accumulated(tokens: Tokens) -> Tokens:
     dtype = blockwise.accumulation_dtype(tokens.x.dtype)
     return Tokens(*(part.to(dtype) for part in (tokens.D, tokens.U, tokens.x, tokens.origin)))
+
+
+def operations(tokens: Tokens, cell: str) -> tuple[int, int]:
+    """Floating-point operations of the matrix products of both sides, of this rank's rows."""
+    n, d, r = tokens.U.shape
+    product = 2 * sharding.own_count(n) * n * d * (2 if cell == "symmetrised" else 1)
+    return (r + 2) * product, r * product
 
 
 def left_side(tokens: Tokens, cell: str) -> Extremes:

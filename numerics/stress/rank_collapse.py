@@ -78,9 +78,10 @@ def draw(
     """Kinds in random order, half of each or a quarter of one, opposite queries and keys."""
     del heads
     source = torch.Generator().manual_seed(seed)
+    drawn = blockwise.drawing_dtype(dtype)
 
     def normal(*shape: int) -> torch.Tensor:
-        return torch.randn(*shape, generator=source, dtype=torch.float32)
+        return torch.randn(*shape, generator=source, dtype=drawn)
 
     first = n - n // 2 if cell == "two-clusters" else n - n // 4
     order = torch.randperm(n, generator=source)
@@ -98,6 +99,16 @@ def longest_sum(clusters: Clusters, cell: str) -> int:
     """Terms of the longest sum of either side: the keys, or the width of a query."""
     del cell
     return max(len(clusters.kinds), WIDTH)
+
+
+def operations(clusters: Clusters, cell: str) -> tuple[int, int]:
+    """Floating-point operations of the matrix products of both sides, side one's of this rank's
+    rows; side two has the four scores, and their sizes.
+    """
+    del cell
+    n, (kinds, width) = len(clusters.kinds), clusters.query.shape
+    left = sharding.own_count(n) * n * (width + clusters.token.shape[1])
+    return 2 * left, 2 * 2 * kinds * kinds * width
 
 
 def left_side(clusters: Clusters, cell: str) -> Fused:

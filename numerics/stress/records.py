@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from numerics.stress.cell import NOT_RUN, Key
+from numerics.stress.cell import FAILED, OK, Key
 
 Record = dict[str, Any]
 
@@ -28,7 +28,7 @@ class Records:
         """The record of an evaluated cell, passed or failed; None if it has yet to run."""
         wanted = asdict(key)
         for record in reversed(self._lines):
-            if record.get("status") != NOT_RUN and _matches(record, wanted):
+            if record.get("status") in (OK, FAILED) and _matches(record, wanted):
                 return record
         return None
 

@@ -57,13 +57,13 @@ def draw(
 ) -> tuple[Tokens, None]:
     """Normal queries, keys and values; uniform decays in the cell `decay`."""
     source = torch.Generator().manual_seed(seed)
-    size = d**-0.5
+    size, drawn = d**-0.5, blockwise.drawing_dtype(dtype)
 
     def normal(scale: float) -> torch.Tensor:
-        return (torch.randn(n, d, generator=source) * scale).to(device, dtype)
+        return (torch.randn(n, d, generator=source, dtype=drawn) * scale).to(device, dtype)
 
     query, key, value = normal(size), normal(1.0), normal(1.0)
-    decay = -LARGEST_DECAY * torch.rand(n, generator=source)
+    decay = -LARGEST_DECAY * torch.rand(n, generator=source, dtype=drawn)
     stored = decay.to(device, dtype) if cell == "decay" else None
     return Tokens(query, key, value, stored), None
 
@@ -71,6 +71,18 @@ def draw(
 def longest_sum(tokens: Tokens, cell: str) -> int:
     """Terms of the longest sum: all tokens."""
     return tokens.query.shape[0]
+
+
+def operations(tokens: Tokens, cell: str) -> tuple[int, int]:
+    """Floating-point operations of the matrix products of both sides, of this rank's tokens; side
+    two's are products with one token's key, value and query.
+    """
+    del cell
+    n, d = tokens.query.shape
+    own = sharding.own_count(n)
+    chunks = [min(CHUNK, own - start) for start in range(0, own, CHUNK)]
+    left = sum(2 * size * size * d + 2 * size * d * d for size in chunks)
+    return 2 * left, 2 * 2 * own * d * d
 
 
 def left_side(tokens: Tokens, cell: str) -> Outputs:

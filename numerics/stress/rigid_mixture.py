@@ -75,6 +75,12 @@ def longest_sum(mixture: Mixture, cell: str) -> int:
     return max(d, heads * (heads - 1) // 2)
 
 
+def operations(mixture: Mixture, cell: str) -> tuple[int, int]:
+    """Floating-point operations of the matrix products of side one; side two has none."""
+    del cell
+    return 2 * mixture.gates.numel() * mixture.tokens.shape[1], 0
+
+
 def left_side(mixture: Mixture, cell: str) -> Contraction:
     """Side one, |x_j|^2 - |T_ij x_j|^2 with T_ij x_j formed at every edge from stored O_h x_j."""
     del cell

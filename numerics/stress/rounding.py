@@ -25,7 +25,10 @@ from numerics.blockwise import accumulation_dtype
 from numerics.roundoff import Rounded, Units, exact, gamma, units
 
 _U64 = 2.0**-53
-_LIBRARY_EXP_ULPS = 20
+LIBRARY_EXP_ULPS = 20
+"""Ulps within which torch's exp is, vectorised or not."""
+SPARE = 1 + 2.0**-20
+"""Covers the rounding, in float64, of the bounds themselves."""
 _CPU_KEY_TILE = 512
 _ACCELERATOR_KEY_TILE = 64
 
@@ -162,7 +165,7 @@ def library_weights(rows: ExactRows, model: Precision) -> WeightError:
     """
     u, keys = model.wide.acc, rows.weights.shape[-1]
     tiles = math.ceil(keys / model.key_tile)
-    exp = tiles * (2 * _LIBRARY_EXP_ULPS * u + u)
+    exp = tiles * (2 * LIBRARY_EXP_ULPS * u + u)
     # The exponents round against the running maximum; the rescalings' telescope to the same size.
     shifted = exp + 16 * u * rows.size
     weight = _logarithmic(shifted + _gamma(keys + 2 * tiles + 3, u) + _once_stored(model))

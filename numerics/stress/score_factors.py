@@ -50,12 +50,13 @@ def draw(
     """Tokens with close pairs; on a sphere, signed permutations of one token, of one exact norm."""
     del heads
     source = torch.Generator().manual_seed(seed)
+    drawn = blockwise.drawing_dtype(dtype)
 
     def normal(*shape: int) -> torch.Tensor:
-        return torch.randn(*shape, generator=source, dtype=torch.float32)
+        return torch.randn(*shape, generator=source, dtype=drawn)
 
     def positive(*shape: int) -> torch.Tensor:
-        return 4 ** (torch.rand(*shape, generator=source, dtype=torch.float32) - 0.5)
+        return 4 ** (torch.rand(*shape, generator=source, dtype=drawn) - 0.5)
 
     x, half = normal(n, d), n // 4
     x[half : 2 * half] = x[:half] + normal(half, d) / 64
@@ -146,6 +147,14 @@ def _scores(cell: str, squared: torch.Tensor) -> torch.Tensor:
     if cell == "unsquared":
         return squared.clamp(min=0).sqrt()
     return squared * _factor(cell)
+
+
+def operations(tokens: Tokens, cell: str) -> tuple[int, int]:
+    """Floating-point operations of the matrix products of both sides."""
+    (n, d), r = tokens.x.shape, tokens.U.shape[1]
+    # The low-rank part of a metric is applied by two products, tokens are projected by a third.
+    factors = 0 if tokens.C is None else 3 * n * d * r
+    return 2 * (factors + n * n * width(cell, d)), 2 * n * n * d * r
 
 
 def left_side(tokens: Tokens, cell: str) -> Extremes:

@@ -63,6 +63,12 @@ def own_rows(n: int) -> slice:
     return current().rows(n)
 
 
+def own_count(n: int) -> int:
+    """How many rows of n this rank has."""
+    own = own_rows(n)
+    return own.stop - own.start
+
+
 def row_blocks(n: int, row_entries: int, device: torch.device) -> Iterator[slice]:
     """Blocks as `blockwise.row_blocks` gives them, of this rank's rows.
 
@@ -155,5 +161,5 @@ def _answered() -> Iterator[None]:
         yield
     except RuntimeError as error:
         ranks = current()
-        reason = str(error).splitlines()[0]
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise RankLost(f"rank {ranks.rank} of {ranks.count}: lost another rank: {reason}") from None

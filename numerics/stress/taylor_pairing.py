@@ -57,7 +57,8 @@ def draw(
     if taylor_dimension(d, DEGREE) > LARGEST_DIMENSION:
         raise NoBound(f"width {d} has more than {LARGEST_DIMENSION} features of degree {DEGREE}")
     source = torch.Generator().manual_seed(seed)
-    query, key, value = (1 + torch.randn(n, d, generator=source) / 2 for _ in range(3))
+    drawn = blockwise.drawing_dtype(dtype)
+    query, key, value = (1 + torch.randn(n, d, generator=source, dtype=drawn) / 2 for _ in range(3))
     # No feature so small that it could be lost: a product of two is a normal number.
     query, key, value = (x.where(x.abs() >= 2.0**-10, 2.0**-10) for x in (query / d, key, value))
     parts = (part.to(dtype).to(device) for part in (query, key, value))
@@ -69,6 +70,13 @@ def longest_sum(tokens: Tokens, cell: str) -> int:
     del cell
     n, d = tokens.query.shape
     return max(n, taylor_dimension(d, DEGREE))
+
+
+def operations(tokens: Tokens, cell: str) -> tuple[int, int]:
+    """Floating-point operations of the matrix products of both sides."""
+    del cell
+    n, d = tokens.query.shape
+    return 2 * 2 * n * _width(tokens) * d, 2 * 2 * n * n * d
 
 
 def left_side(tokens: Tokens, cell: str) -> Numerators:
@@ -127,16 +135,20 @@ def comparisons(
 
 
 def _moments(tokens: Tokens, value: Rounded, model: Precision) -> Rounded:
-    """Bound of the moments: blocks are added in turn, as if all tokens were one longer sum."""
+    """Bound of the moments: a term is summed in its block, whose sum meets those of the others."""
     n, _ = tokens.query.shape
+    blocks = list(_feature_blocks(tokens))
+    roundings = blocks[0].stop + len(blocks)
     magnitude, carried = 0.0, 0.0
-    for rows in _feature_blocks(tokens):
+    for rows in blocks:
         features = _features(tokens.key[rows], model)
         magnitude = magnitude + features.computed.mT @ value.magnitude[rows]
         carried = carried + features.error.mT @ value.magnitude[rows]
-    # Within a block n roundings at most, and one for each block; the rest covers float64.
-    error = (carried + gamma(2 * n + 1, model.wide.acc) * magnitude) * (1 + 2.0**-30)
-    return Rounded(magnitude * (1 + 2.0**-30), error + 4 * n * model.wide.eta, model.wide)
+    error = carried + gamma(roundings, model.wide.acc) * magnitude
+    # These sums are themselves rounded, in float64 and in as many steps.
+    error = error * (1 + 4 * gamma(roundings + 8, 2.0**-53))
+    magnitude = magnitude * (1 + 2 * gamma(roundings + 8, 2.0**-53))
+    return Rounded(magnitude, error + 4 * n * model.wide.eta, model.wide)
 
 
 def _features(stored: torch.Tensor, model: Precision) -> Rounded:

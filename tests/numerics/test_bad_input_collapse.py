@@ -205,6 +205,7 @@ PLAIN = {  # records of results, an exception, functions without arguments, and 
 ROWS = [(name, row) for name, rows in BAD.items() for row in rows]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 @pytest.mark.parametrize(("name", "row"), ROWS, ids=[f"{n}-{r[2]}" for n, r in ROWS])
 def test_bad_input_is_refused_by_name(name: str, row: Row) -> None:

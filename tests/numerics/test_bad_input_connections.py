@@ -105,6 +105,7 @@ BAD: dict[str, list[Row]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("call", "error", "match"),
     [

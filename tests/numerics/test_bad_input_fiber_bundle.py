@@ -267,6 +267,7 @@ NAMES = [info.name for info in pkgutil.iter_modules(numerics.fiber_bundle.__path
 MODULES = [importlib.import_module(f"numerics.fiber_bundle.{name}") for name in NAMES]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "row"), ROWS, ids=[f"{n}-{r[2]}" for n, r in ROWS])
 def test_bad_input_is_refused_by_name(name: str, row: Row) -> None:
     call, error, message = row

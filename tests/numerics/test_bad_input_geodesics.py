@@ -140,6 +140,7 @@ PLAIN = {"geodesics.Geodesic", "geodesic_rates.rates", "geodesic_rates.solved_ra
 ROWS = [(name, row) for name, rows in BAD.items() for row in rows]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "row"), ROWS, ids=[f"{name}-{k}" for k, (name, _) in enumerate(ROWS)]
 )
@@ -149,6 +150,7 @@ def test_bad_input_is_refused_by_name(name: str, row: Row) -> None:
         call()
 
 
+@pytest.mark.slow
 def test_rates_take_no_argument_and_cover_every_chord() -> None:
     names = [rate.name for rate in geodesic_rates.solved_rates()]
     assert [name.split(": ")[1] for name in names] == [f"{c} error" for c in geodesic_rates.CHORDS]

@@ -144,6 +144,7 @@ PLAIN = {"spectral.sinc", "spectral.log_difference", "spectral.exp_difference"}
 ROWS = [(name, row) for name, rows in BAD.items() for row in rows]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "row"), ROWS, ids=[f"{i}-{n}" for i, (n, _) in enumerate(ROWS)])
 def test_bad_input_is_refused_by_name(name: str, row: Row) -> None:
     call, error, message = row

@@ -113,6 +113,7 @@ PLAIN = {  # an exception, records of results, and what takes arrays that were c
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 @pytest.mark.parametrize(("name", "row"), ROWS, ids=[f"{n}-{r[2]}" for n, r in ROWS])
 def test_bad_input_is_refused_by_name(name: str, row: Row) -> None:

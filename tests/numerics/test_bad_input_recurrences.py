@@ -173,6 +173,7 @@ PLAIN = {"recurrences.Read"}  # a record of results
 ROWS = [(name, row) for name, rows in BAD.items() for row in rows]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
 @pytest.mark.parametrize(("name", "row"), ROWS, ids=[f"{n}-{r[2]}" for n, r in ROWS])
 def test_bad_input_is_refused_by_name(name: str, row: Row) -> None:

@@ -161,6 +161,7 @@ PLAIN = {  # a record of results, and a function without arguments
 ROWS = [(name, row) for name, rows in BAD.items() for row in rows]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 @pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
 @pytest.mark.parametrize(("name", "row"), ROWS, ids=[f"{n}-{r[2]}" for n, r in ROWS])

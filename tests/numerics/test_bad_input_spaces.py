@@ -186,6 +186,7 @@ def pair(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.concatenate([a, b], axis=-1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "row"), ROWS, ids=[f"{n}-{r[2]}" for n, r in ROWS])
 def test_bad_input_is_refused_by_name(name: str, row: Row) -> None:
     call, error, message = row

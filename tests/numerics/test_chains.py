@@ -62,6 +62,7 @@ def nearly_reducible(rng: np.random.Generator, n: int) -> np.ndarray:
     return completed(np.where(far, 1e-17 * P, P))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n", range(1, 9))
 def test_every_entry_of_the_law_is_accurate(n: int, kind: Any) -> None:
@@ -70,6 +71,7 @@ def test_every_entry_of_the_law_is_accurate(n: int, kind: Any) -> None:
         assert worst(stationary_distribution(kind(P)), P) <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_rare_transitions_neither_under_nor_overflow(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -171,6 +173,7 @@ def boolean_power_period(edges: np.ndarray) -> int:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 def test_classes_and_periods_on_random_digraphs(seed: int) -> None:
     rng = np.random.default_rng(seed)

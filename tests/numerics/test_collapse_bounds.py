@@ -155,6 +155,7 @@ def every_stack() -> dict[tuple[str, str], list[Checked]]:
     return found
 
 
+@pytest.mark.slow
 def test_there_are_thousands_of_stacks_of_up_to_64_tokens() -> None:
     made = sum(len(part.layer) for parts in every_stack().values() for part in parts) // LAYERS
     expected = len(KINDS) * (sum(s[3] for s in SHAPES) + sum(s[3] for s in SHAPES[:4]))
@@ -162,6 +163,7 @@ def test_there_are_thousands_of_stacks_of_up_to_64_tokens() -> None:
     assert max(s[0] for s in SHAPES) == 64
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quantity", ["layer", "scores", "variation"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_stack_exceeds_a_bound(kind: str, quantity: str) -> None:
@@ -185,6 +187,7 @@ FALSE: dict[str, Callable[[Layers], Layers]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FALSE)
 def test_a_false_bound_is_exceeded(name: str) -> None:
     exceeded = 0

@@ -32,6 +32,7 @@ def test_measured_rates_are_as_expected(rate: Rate) -> None:
     assert rate.ok, rate.explain()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", RATES, ids=lambda rate: rate.name)
 @pytest.mark.parametrize("wrong", [0.97, 1.03, 2 / 3, 1.5])
 def test_no_other_limit_passes(rate: Rate, wrong: float) -> None:
@@ -116,6 +117,7 @@ def test_closed_forms_of_the_products() -> None:
     assert spread_product(2, 2000) > limit > 0.27
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("c", [0.5, 1.0, 2.0, 3.0])
 def test_two_tokens_of_sharpened_metrics_keep_the_product(c: float) -> None:
     L = 120
@@ -133,6 +135,7 @@ def test_the_threshold_lies_at_one() -> None:
     assert all(a < 2 * b for c in (1.5, 2.0) for a, b in zip(left[c], left[c][1:], strict=False))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("p", "q"), [(1, 1), (2, 2), (3, 3), (1, 3)])
 def test_two_clusters_of_any_size_escape_at_summable_spreads(p: int, q: int) -> None:
     x = np.zeros((p + q, 1))

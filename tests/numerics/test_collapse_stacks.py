@@ -99,6 +99,7 @@ LAYERS: dict[str, Callable[[Score], Layer]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", LAYERS)
 @pytest.mark.parametrize("name", SCORES)
 def test_runs_agree_with_the_layer_written_out(name: str, kind: str) -> None:
@@ -115,6 +116,7 @@ def test_runs_agree_with_the_layer_written_out(name: str, kind: str) -> None:
     assert min(value.rel_accuracy_bits() for value in run.osc) >= 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SCORES)
 def test_another_layer_is_told_apart(name: str) -> None:
     layer = LAYERS["pure"](SCORES[name])
@@ -140,6 +142,7 @@ def test_a_run_that_loses_its_digits_is_repeated_with_more(monkeypatch: pytest.M
     assert min(value.rel_accuracy_bits() for value in run.osc) >= 28
 
 
+@pytest.mark.slow
 def test_every_contraction_bound_holds_in_every_run() -> None:
     for name, score in SCORES.items():
         for kind in ("pure", "turned", "two heads"):
@@ -152,6 +155,7 @@ def test_every_contraction_bound_holds_in_every_run() -> None:
             assert all(osc <= bound for osc, bound in zip(run.osc, bounds, strict=True)), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [1.0, 0.0], ids=["first at the edge", "first inside"])
 @pytest.mark.parametrize("name", SCORES)
 def test_factors_are_those_of_the_definition(name: str, first: float) -> None:
@@ -193,6 +197,7 @@ def test_half_of_a_bound_is_refuted_by_the_runs() -> None:
     assert all(after > 0.99 * factor * before for factor, before, after in steps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [2, 4, 6])
 @pytest.mark.parametrize("g", [0.25, 1.0, 4.0])
 def test_two_clusters_attain_the_bound_to_every_digit(n: int, g: float) -> None:
@@ -221,6 +226,7 @@ def test_collapse_is_doubly_exponential_within_the_basin(name: str) -> None:
         assert l < 3 or osc.log() + root.log() > 4**l * (root * run.osc[0]).log()
 
 
+@pytest.mark.slow
 def test_a_causal_layer_contracts_towards_its_first_token() -> None:
     for name, score in SCORES.items():
         for kind in ("causal", "ALiBi"):

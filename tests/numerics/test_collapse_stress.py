@@ -46,6 +46,7 @@ FAULTS: dict[str, Callable[[Clusters], Clusters]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("cell", rank_collapse.CELLS)

@@ -142,6 +142,7 @@ def test_torch_gives_what_numpy_gives(dtype: Any) -> None:
 # Charts of known transport against the equation of parallel transport
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", range(len(POINTS)))
 @pytest.mark.parametrize("curvature", [1.0, -1.0, 0.25, -0.5, 0.0])
 def test_conformal_transports_solve_the_equation(curvature: float, pair: int) -> None:
@@ -178,6 +179,7 @@ def test_the_teleparallel_transport_is_that_of_its_christoffel_symbols() -> None
     assert np.abs(found - other).max() > solved()
 
 
+@pytest.mark.slow
 def test_an_equation_without_a_solution_is_an_error() -> None:
     def pole(x: np.ndarray) -> np.ndarray:
         return np.full((1, 1, 1), 1 / (x[0] - 0.5))

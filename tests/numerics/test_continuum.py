@@ -38,6 +38,7 @@ LAPLACIAN, DRIFT, POINTWISE = (DENSITY + text for text in (
     "largest error at a token over largest value"))  # fmt: skip
 
 
+@pytest.mark.slow
 def test_every_rate_has_the_predicted_limit_and_order() -> None:
     found = rates()
     assert len({rate.name for rate in found}) == len(found) == 11
@@ -49,6 +50,7 @@ def test_every_rate_has_the_predicted_limit_and_order() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("eps", halvings(0.04, 6))
 @pytest.mark.parametrize("k", [0, 1, -2, 5])
 def test_untwisted_eigenvalues_are_ratios_of_bessel_functions(k: int, eps: float) -> None:
@@ -72,6 +74,7 @@ def test_the_trapezoid_error_is_aliasing_and_falls_faster_than_any_power() -> No
     assert slopes[-1] > 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("eps", halvings(0.04, 6))
 def test_twice_as_many_tokens_change_nothing_beyond_rounding(eps: float) -> None:
     for k in (-1, 0, 1):
@@ -150,6 +153,7 @@ def unnormalised(real: Any, angles: Any, eps: Any, theta: Any, rows: Any) -> Any
     return weights * (1 + eps / 10), transports, bound
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "lost"),
     [
@@ -179,6 +183,7 @@ def drift(target: float) -> Rate:
     return Rate("drift", target, epsilons, tuple(fit[1] for fit in fits), rounding=fits[-1][3])
 
 
+@pytest.mark.slow
 def test_the_drift_has_coefficient_one_and_no_other() -> None:
     assert drift(1.0).ok
     for wrong in (0.0, 0.5, 0.9, 1.1, 2.0):
@@ -236,6 +241,7 @@ BAD: list[tuple[Callable[[], Any], type[Exception], str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("call", "kind", "message"), BAD, ids=map(str, range(len(BAD))))
 def test_bad_input_is_named(call: Callable[[], Any], kind: type[Exception], message: str) -> None:
     with pytest.raises(kind, match=message):

@@ -83,6 +83,7 @@ def test_the_spectrum_is_that_of_the_walk_itself() -> None:
     assert np.max(np.abs(sphere_spectrum(n, eps, 20) - expected)) <= bound
 
 
+@pytest.mark.slow
 def test_a_wrong_multiplicity_has_another_limit() -> None:
     assert cluster_rate(6, 16, 5.0).ok
     assert not cluster_rate(5, 16, 5.0).ok
@@ -94,6 +95,7 @@ def projected(points: np.ndarray, frames: np.ndarray) -> np.ndarray:
     return np.einsum("iap,jaq->ijpq", frames, frames)
 
 
+@pytest.mark.slow
 def test_projecting_vectors_instead_of_transporting_them_adds_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -111,6 +113,7 @@ def untransported(points: np.ndarray, frames: np.ndarray) -> np.ndarray:
     return np.tile(np.eye(2), (len(points), len(points), 1, 1))
 
 
+@pytest.mark.slow
 def test_components_carried_over_without_transport_have_the_limits_of_functions(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

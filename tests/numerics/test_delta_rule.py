@@ -63,6 +63,7 @@ def assert_agree(one: Read, other: Read, within: tuple[float, float]) -> None:
         assert float(np.linalg.norm(left - right)) <= most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("T", [1, 63, 64, 65, 100, 2000])
 def test_chunks_of_the_delta_rule_agree_with_its_recurrence(T: int) -> None:
     parts, beta, state = tokens(T)
@@ -73,6 +74,7 @@ def test_chunks_of_the_delta_rule_agree_with_its_recurrence(T: int) -> None:
         assert_agree(r.delta_chunked(*parts, beta, chunk, state), whole, most)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("T", [2, 63, 64, 65, 2000])
 def test_its_state_may_be_handed_over_at_any_split(T: int) -> None:
     parts, beta, state = tokens(T)

@@ -137,6 +137,7 @@ FALSE: dict[str, tuple[Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.n
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [2, 3, 7, 12])
 @pytest.mark.parametrize("name", FALSE)
 def test_a_false_lattice_is_told_from_the_true_one(name: str, d: int) -> None:

@@ -27,6 +27,7 @@ def pair(there: float, back: float, loops: float = 1.0) -> np.ndarray:
     return np.array([[[[loops]], [[there]]], [[[back]], [[loops]]]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("e", [1e-300, 1e-200, 1e-100, 2.0**-1074])
 def test_rare_edges_count_with_their_transports(e: float, kind: Any) -> None:
@@ -39,6 +40,7 @@ def test_rare_edges_count_with_their_transports(e: float, kind: Any) -> None:
         assert abs(operator_defect(kind(P), kind(pair(a, b))) - exact) <= 64 * U
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [2.0**-1074, 1e-310, 1e-200, 1e200, 1e308])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_operator_defect_does_not_change_with_the_size(size: float, kind: Any) -> None:

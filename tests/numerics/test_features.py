@@ -34,6 +34,7 @@ DRAWS = 40_000
 U = 2.0**-53
 
 
+@pytest.mark.slow
 def test_gaussian_integrals_give_the_expectations_that_the_theorem_starts_from() -> None:
     """In one coordinate; the law of omega and both kinds of exponent are products over them."""
     w, y = sympy.symbols("w y", real=True)

@@ -29,6 +29,7 @@ SOLVED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("space", SOLVED)
 def test_a_solved_geodesic_has_the_length_of_the_closed_form(space: str) -> None:
     chart, x, y = SOLVED[space]
@@ -149,6 +150,7 @@ def test_no_convergence_is_an_error() -> None:
         geodesic(hard, np.array([0.0]), np.array([3.0]), tol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [0.0, -1.0, 0.5])
 def test_a_field_with_the_derivative_of_another_metric_is_refused(factor: float) -> None:
     def wrong(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -168,6 +170,7 @@ def test_a_loose_tolerance_shows_in_the_error() -> None:
 # Expansions: exact in one and two dimensions, and measured.
 
 
+@pytest.mark.slow
 def test_the_fourth_order_of_a_line_by_series() -> None:
     """(integral of sqrt g)^2 for g = e^x + x^2 + 1 at 0, and for a general g = f^2."""
     t, s = sympy.symbols("t s", positive=True)
@@ -197,6 +200,7 @@ def four_series(g: Any, s: Any, t: Any) -> dict[str, Any]:
             "Simpson": (average + 2 * middle) / 3}  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kappa", [1, -1])
 def test_the_fourth_order_of_a_surface_by_series(kappa: int) -> None:
     """The closed form on the sphere and the hyperbolic plane, in general position."""
@@ -218,6 +222,7 @@ def test_the_fourth_order_of_a_surface_by_series(kappa: int) -> None:
         assert error.coeff(e, order) == sympy.Rational(str(value)), name
 
 
+@pytest.mark.slow
 def test_orders_and_coefficients_are_measured() -> None:
     found = geodesic_rates.rates()
     assert [rate.explain() for rate in found if not rate.ok or rate.attained] == []
@@ -237,6 +242,7 @@ PLANTED: dict[str, Callable[[Jet], Jet]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("falsehood", PLANTED)
 def test_a_false_coefficient_is_not_measured(
     falsehood: str, monkeypatch: pytest.MonkeyPatch

@@ -72,6 +72,7 @@ def test_the_decomposition_of_the_paper_adds_up() -> None:
     assert (multiplied(heads) == np.array(EXAMPLE)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60))
 def test_heads_multiply_out_and_their_number_is_certified(seed: int) -> None:
     W, n, m, d_out, d_in = operator(seed)
@@ -112,6 +113,7 @@ def test_no_cone_is_too_thin(thin: Fraction) -> None:
     assert len(heads) == (2 if thin > 0 else 3)
 
 
+@pytest.mark.slow
 def test_the_exact_method_agrees_with_the_proposals() -> None:
     for seed in range(60):
         W, n, m, *_ = operator(seed)
@@ -121,6 +123,7 @@ def test_the_exact_method_agrees_with_the_proposals() -> None:
             assert (exact[0] is None) == (proposed[0] is None)
 
 
+@pytest.mark.slow
 def test_wrong_proposals_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = [least_heads(*operator(seed)[:3]).heads for seed in range(60)]
     rng = np.random.default_rng(0)

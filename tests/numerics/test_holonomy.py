@@ -82,6 +82,7 @@ def test_a_cycle_basis_with_trivial_holonomies_does_not_make_the_wheel_flat() ->
     assert np.linalg.eigvals(connection_laplacian(w, T)).real.min() > 0.4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(10))
 def test_gauge_transports_are_flat_and_one_twist_is_not(seed: int, kind: Any) -> None:
@@ -103,6 +104,7 @@ def test_gauge_transports_are_flat_and_one_twist_is_not(seed: int, kind: Any) ->
             assert (defect > 1e-3) == (edge == (i, j))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_a_flat_connection_passes_after_rounding_and_a_small_twist_does_not(dtype: Any) -> None:
     eps = float(np.finfo(dtype).eps)

@@ -61,6 +61,7 @@ def hilbert_schmidt(P: Any, T: Any, G: Any) -> float:
     return float(np.linalg.norm(W - W.T) / (2 * np.linalg.norm(W)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(6))
 def test_defects_vanish_on_a_connection_laplacian(seed: int, kind: Any) -> None:
@@ -92,6 +93,7 @@ def test_each_defect_sees_its_own_property(seed: int) -> None:
     assert operator_defect(P, turned, G) > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_constant_arrays_are_the_repeated_ones(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -149,6 +151,7 @@ def walks(draw: strategies.Draw) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return P, T.astype(dtype), G.astype(dtype)
 
 
+@pytest.mark.slow
 @given(walks())
 def test_defects_lie_between_0_and_1(walk: tuple[Any, Any, Any]) -> None:
     P, T, G = walk

@@ -137,6 +137,7 @@ def known_system(d: int, r: int, decades: int) -> tuple[Any, Any, Any, Any]:
     return D, U, x, D * x + U @ (U.T @ x)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("decades", [0, 20, 40])
 def test_width_4096_and_rank_64_solve_within_their_bound(decades: int) -> None:
     D, U, exact, v = known_system(4096, 64, decades)

@@ -20,6 +20,7 @@ PROPERTIES: dict[str, Any] = {"CW1": constant_transport, "CW2": gated_mixture, "
 CLAUSES = {"CW1": ("constant_transport",), "CW2": ("gates",), "CW3": ("frobenius", "same_operator")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theorem", PROPERTIES)
 @pytest.mark.parametrize("suite_seed", range(2))
 def test_theorem_holds_numerically(theorem: str, suite_seed: int) -> None:
@@ -120,6 +121,7 @@ FALSEHOODS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plant", FALSEHOODS, ids=lambda plant: plant.__name__)
 def test_falsehood_is_caught(plant: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     theorem, clause = FALSEHOODS[plant].split()
@@ -132,6 +134,7 @@ def test_falsehood_is_caught(plant: Any, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "nan" in failure or "residual / bound = " in failure
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theorem", PROPERTIES)
 @pytest.mark.parametrize("suite_seed", range(2))
 def test_bound_fifty_times_too_loose_is_caught(theorem: str, suite_seed: int) -> None:
@@ -148,6 +151,7 @@ def test_bound_fifty_times_too_loose_is_caught(theorem: str, suite_seed: int) ->
         assert any(f"{clause}: bound too loose" in failure for failure in result.failures)
 
 
+@pytest.mark.slow
 def test_norms_of_the_canonical_gauge_are_tightly_bounded_by_themselves() -> None:
     """The row sums, exact up to one division, could hide a loose bound on the norms."""
 

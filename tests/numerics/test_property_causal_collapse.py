@@ -17,6 +17,7 @@ from numerics.properties import causal_collapse, run_property
 ONCE = settings(database=None, derandomize=True, deadline=None, max_examples=2000)
 
 
+@pytest.mark.slow
 def test_differences_after_causal_layers_are_exact_up_to_rounding() -> None:
     result = run_property("RA17", causal_collapse)
     assert result.ok, result.failures
@@ -42,6 +43,7 @@ FALSEHOODS: dict[str, tuple[str, Callable[..., Any]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("falsehood", FALSEHOODS)
 def test_a_false_factor_mask_or_layer_is_rejected(
     falsehood: str, monkeypatch: pytest.MonkeyPatch
@@ -60,6 +62,7 @@ BOUNDS: dict[str, Callable[[list[list[arb]]], arb]] = {
 TRUE_CONTRACTION = causal_collapse.contraction
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("falsehood", BOUNDS)
 def test_a_faster_contraction_is_refuted(falsehood: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(causal_collapse, "contraction", BOUNDS[falsehood])
@@ -122,6 +125,7 @@ CORNERS: dict[str, Callable[[Any], bool]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("corner", CORNERS)
 def test_the_samples_reach(corner: str) -> None:
     found = find(causal_collapse.samples(), CORNERS[corner], settings=ONCE)

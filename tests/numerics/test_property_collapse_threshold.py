@@ -17,6 +17,7 @@ from numerics.properties import collapse_threshold as ra12
 PROPERTY: Any = ra12
 
 
+@pytest.mark.slow
 def test_clusters_keep_the_product_of_their_factors() -> None:
     seen: list[ra12.Sample] = []
 
@@ -78,6 +79,7 @@ FALSEHOODS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plant", FALSEHOODS, ids=lambda plant: plant.__name__)
 def test_a_planted_falsehood_is_rejected(plant: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch)
@@ -87,6 +89,7 @@ def test_a_planted_falsehood_is_rejected(plant: Any, monkeypatch: pytest.MonkeyP
     assert result.failures[0].startswith(clauses)
 
 
+@pytest.mark.slow
 def test_a_bound_a_hundred_times_too_loose_is_caught() -> None:
     def loose(sample: ra12.Sample) -> Residual:
         residual = ra12.residual(sample)

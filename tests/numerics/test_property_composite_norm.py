@@ -15,6 +15,7 @@ from numerics.properties import composite_norm, run_property
 ONCE = settings(database=None, derandomize=True, deadline=None, max_examples=2000)
 
 
+@pytest.mark.slow
 def test_norms_of_layers_are_exact_up_to_rounding() -> None:
     result = run_property("RA13", composite_norm)
     assert result.ok, result.failures
@@ -42,6 +43,7 @@ FALSEHOODS: dict[str, tuple[str, Callable[..., Any]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("falsehood", FALSEHOODS)
 def test_other_norms_and_layers_are_rejected(
     falsehood: str, monkeypatch: pytest.MonkeyPatch
@@ -60,6 +62,7 @@ BOUNDS: dict[str, Callable[[np.ndarray, np.ndarray], fmpq]] = {
 TRUE_BOUND = composite_norm.exact_bound
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("falsehood", BOUNDS)
 def test_false_bounds_are_exceeded(falsehood: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(composite_norm, "exact_bound", BOUNDS[falsehood])
@@ -112,6 +115,7 @@ CORNERS: dict[str, Callable[[Any], bool]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("corner", CORNERS)
 def test_the_samples_reach(corner: str) -> None:
     found = find(composite_norm.samples(), CORNERS[corner], settings=ONCE)

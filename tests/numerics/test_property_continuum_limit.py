@@ -16,6 +16,7 @@ from numerics.properties import continuum_limit, run_property
 ONCE = settings(database=None, derandomize=True, deadline=None, max_examples=2000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suite_seed", range(2))
 def test_the_walk_is_the_generator_at_every_bandwidth(suite_seed: int) -> None:
     result = run_property("CW14", continuum_limit, suite_seed)
@@ -38,6 +39,7 @@ FALSEHOODS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("falsehood", FALSEHOODS)
 def test_a_false_formula_is_rejected(falsehood: str, monkeypatch: pytest.MonkeyPatch) -> None:
     true, wrong = continuum_limit.limit, FALSEHOODS[falsehood]
@@ -67,6 +69,7 @@ CORNERS: dict[str, Callable[[Any], bool]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("corner", CORNERS)
 def test_the_samples_reach(corner: str) -> None:
     found = find(continuum_limit.samples(), CORNERS[corner], settings=ONCE)

@@ -19,6 +19,7 @@ from numerics.properties import defect_spectra as cw13
 ONCE = settings(database=None, derandomize=True, deadline=None, max_examples=2000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suite_seed", range(2))
 def test_the_operator_defect_is_that_of_its_edges(suite_seed: int) -> None:
     result = run_property("CW13", cw13, suite_seed)
@@ -83,6 +84,7 @@ FALSEHOODS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plant", FALSEHOODS, ids=lambda plant: plant.__name__)
 def test_falsehood_is_caught(plant: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch)
@@ -93,6 +95,7 @@ def test_falsehood_is_caught(plant: Any, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "residual / bound = " in failure
 
 
+@pytest.mark.slow
 def test_pairing_of_another_walk_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     sound = walks.Walk.block_matrix
 
@@ -104,6 +107,7 @@ def test_pairing_of_another_walk_is_caught(monkeypatch: pytest.MonkeyPatch) -> N
     assert any(failure.startswith("CW13 imaginary: ") for failure in result.failures)
 
 
+@pytest.mark.slow
 def test_bound_fifty_times_too_loose_is_caught() -> None:
     def loose(sample: cw13.Sample) -> Residual:
         residual = cw13.residual(sample)
@@ -130,6 +134,7 @@ CORNERS: dict[str, Callable[[cw13.Sample], bool]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("corner", CORNERS)
 def test_corner_case_is_drawn_and_holds(corner: str) -> None:
     sample = find(cw13.samples(), CORNERS[corner], settings=ONCE)

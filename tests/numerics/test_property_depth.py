@@ -16,6 +16,7 @@ from numerics.properties import Residual, depth, run_property
 Path = tuple[tuple[int, ...], tuple[int, ...]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suite_seed", range(2))
 def test_layers_in_turn_are_a_sum_over_paths(suite_seed: int) -> None:
     result = run_property("CW11", depth, suite_seed)
@@ -79,6 +80,7 @@ FALSEHOODS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plant", FALSEHOODS, ids=lambda plant: plant.__name__)
 def test_falsehood_is_caught(plant: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch)
@@ -90,6 +92,7 @@ def test_falsehood_is_caught(plant: Any, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "counterexample: Sample(" in failure
 
 
+@pytest.mark.slow
 def test_bound_fifty_times_too_loose_is_caught() -> None:
     def loose(sample: depth.Sample) -> Residual:
         residual = depth.residual(sample)

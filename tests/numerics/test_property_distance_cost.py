@@ -12,6 +12,7 @@ from numerics.properties import Residual, distance_cost, run_property
 from numerics.roundoff import gamma
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suite_seed", range(2))
 def test_distances_are_products_and_quadratic_forms(suite_seed: int) -> None:
     result = run_property("RA7", distance_cost, suite_seed)
@@ -52,6 +53,7 @@ FALSEHOODS = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", FALSEHOODS, ids=lambda wrong: wrong.__name__)
 def test_falsehood_in_the_products_is_caught(wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(distance_cost, "pair_distances2", wrong)
@@ -69,6 +71,7 @@ def test_falsehood_in_the_differences_is_caught(monkeypatch: pytest.MonkeyPatch)
     assert failure.startswith(("RA7 low_rank_form: residual", "RA7 products: residual"))
 
 
+@pytest.mark.slow
 def test_bound_a_hundred_times_too_loose_is_caught() -> None:
     def loose(sample: distance_cost.Sample) -> Residual:
         residual = distance_cost.residual(sample)
@@ -88,6 +91,7 @@ def sample(clause: str, n: int, m: int, d: int, r: int, dtype: Any) -> distance_
     return distance_cost.Sample(clause, D, U, x, y, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("clause", distance_cost.CLAUSES)
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from numerics.scores import geodesic_scores
 PROPERTY: Any = ra5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suite_seed", range(2))
 def test_forms_of_distances_are_minus_sums_of_squares(suite_seed: int) -> None:
     result = run_property("RA5", PROPERTY, suite_seed)
@@ -76,6 +77,7 @@ FALSEHOODS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("clause", "plant"), [(clause, plant) for clause in FALSEHOODS for plant in FALSEHOODS[clause]]
 )
@@ -89,6 +91,7 @@ def test_a_planted_falsehood_is_rejected(
     assert ": residual" in result.failures[0]
 
 
+@pytest.mark.slow
 def test_samples_reach_the_corner_cases() -> None:
     seen: list[ra5.Sample] = []
 
@@ -138,6 +141,7 @@ def test_other_distances_vanish_on_some_sum_zero() -> None:
     assert certified_form(corners, c) < 0
 
 
+@pytest.mark.slow
 def test_root_is_an_integral_of_gaussians_with_a_positive_weight() -> None:
     """2 sqrt(pi t) = int_0^oo (1 - e^{-s t}) s^{-3/2} ds: both sides vanish at 0, and the
     derivatives in t agree."""

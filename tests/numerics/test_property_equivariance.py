@@ -13,6 +13,7 @@ from numerics.properties import equivariance as ap9
 PROPERTY: Any = ap9
 
 
+@pytest.mark.slow
 def test_readouts_are_equivariant() -> None:
     seen: list[ap9.Sample] = []
 
@@ -58,6 +59,7 @@ FALSEHOODS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("clause", "wrong"), FALSEHOODS)
 def test_a_planted_falsehood_is_rejected(
     monkeypatch: pytest.MonkeyPatch, clause: str, wrong: Any

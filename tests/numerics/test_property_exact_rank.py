@@ -14,6 +14,7 @@ from numerics.properties import exact_rank as ra2
 PROPERTY: Any = ra2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suite_seed", range(2))
 def test_float_scores_of_the_lattice_have_its_determinant(suite_seed: int) -> None:
     result = run_property("RA2", PROPERTY, suite_seed)
@@ -56,6 +57,7 @@ def another_metric_in_float(monkeypatch: pytest.MonkeyPatch) -> None:
 FALSEHOODS = (another_exponent, another_sign, one_direction, another_metric_in_float)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plant", FALSEHOODS)
 @pytest.mark.parametrize("clause", ra2.CLAUSES)
 def test_a_planted_falsehood_is_rejected(
@@ -70,6 +72,7 @@ def test_a_planted_falsehood_is_rejected(
     assert result.failures[0].startswith(tuple(f"RA2 {clause}: {what}" for what in found))
 
 
+@pytest.mark.slow
 def test_samples_reach_the_corner_cases() -> None:
     seen: list[ra2.Sample] = []
 

@@ -13,6 +13,7 @@ from numerics.properties import exponential_pairing as ap2
 PROPERTY: Any = ap2
 
 
+@pytest.mark.slow
 def test_exponential_pairings_are_multiplicative_and_give_attention() -> None:
     seen: list[ap2.Sample] = []
 
@@ -54,6 +55,7 @@ FALSEHOODS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("clause", "wrong"), FALSEHOODS)
 def test_a_planted_falsehood_is_rejected(
     monkeypatch: pytest.MonkeyPatch, clause: str, wrong: Any

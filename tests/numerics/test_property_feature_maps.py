@@ -11,6 +11,7 @@ from numerics.properties import Residual, run_property
 from numerics.properties import feature_maps as ap7
 
 
+@pytest.mark.slow
 def test_features_have_the_inner_products_that_they_stand_for() -> None:
     seen: list[ap7.Sample] = []
 
@@ -76,6 +77,7 @@ FALSEHOODS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("clause", "plant"), [(clause, plant) for clause in FALSEHOODS for plant in FALSEHOODS[clause]]
 )

@@ -15,6 +15,7 @@ SOUND = fiber_bundle_block.geodesic_attention
 CLAUSES = fiber_bundle_block.CLAUSES
 
 
+@pytest.mark.slow
 def test_reductions_hold_within_their_rounding() -> None:
     result = run_property("RA14", fiber_bundle_block)
     assert result.ok, result.failures
@@ -44,6 +45,7 @@ def ratio(clause: str, **changed: Any) -> float:
     return fiber_bundle_block.residual(sample(clause, **changed)).ratio()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clause", CLAUSES)
 @pytest.mark.parametrize("kind", fiber_bundle_block.KINDS)
 @pytest.mark.parametrize("gradients", [False, True])
@@ -114,6 +116,7 @@ FALSEHOODS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wrong", "clause"),
     [(wrong, clause) for wrong, clauses in FALSEHOODS.items() for clause in clauses],
@@ -127,6 +130,7 @@ def test_falsehood_in_the_attention_is_caught(
     assert ratio(clause) > 100
 
 
+@pytest.mark.slow
 def test_the_run_names_the_clause_of_a_falsehood(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fiber_bundle_block, "geodesic_attention", later_tokens_seen)
     (failure,) = run_property("RA14", fiber_bundle_block, max_examples=40).failures
@@ -170,6 +174,7 @@ def test_falsehood_in_the_change_of_basis_is_caught(
     assert ratio("signed_permutations", places=np.arange(3), signs=np.ones(3)) <= 1
 
 
+@pytest.mark.slow
 def test_bound_a_hundred_times_too_loose_is_caught() -> None:
     def loose(given: fiber_bundle_block.Sample) -> Residual:
         residual = fiber_bundle_block.residual(given)

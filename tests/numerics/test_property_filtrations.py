@@ -13,6 +13,7 @@ from numerics.properties import filtrations as ap3
 PROPERTY: Any = ap3
 
 
+@pytest.mark.slow
 def test_causal_attention_is_readout_along_a_filtration() -> None:
     seen: list[ap3.Sample] = []
 
@@ -65,6 +66,7 @@ FALSEHOODS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("clause", "name", "wrong"), FALSEHOODS)
 def test_a_planted_falsehood_is_rejected(
     monkeypatch: pytest.MonkeyPatch, clause: str, name: str, wrong: Any

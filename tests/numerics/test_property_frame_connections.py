@@ -17,6 +17,7 @@ ONCE = settings(database=None, derandomize=True, deadline=None, max_examples=200
 FEW = 60
 
 
+@pytest.mark.slow
 def test_isometries_curvatures_and_gaps_hold_tightly() -> None:
     result = run_property("RA10", frame_connections)
     assert result.ok, result.failures
@@ -73,6 +74,7 @@ FALSEHOODS: dict[str, tuple[str, Callable[..., Any]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("falsehood", FALSEHOODS)
 def test_a_false_formula_is_rejected(falsehood: str, monkeypatch: pytest.MonkeyPatch) -> None:
     name, wrong = FALSEHOODS[falsehood]
@@ -103,6 +105,7 @@ CORNERS: dict[str, Callable[[Any], bool]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("corner", CORNERS)
 def test_the_samples_reach(corner: str) -> None:
     found = find(frame_connections.samples(), CORNERS[corner], settings=ONCE)

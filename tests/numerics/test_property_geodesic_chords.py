@@ -17,6 +17,7 @@ from numerics.properties.geodesic_chords import Sample, chord, expected, residua
 ONCE = settings(database=None, derandomize=True, deadline=None, max_examples=2000)
 
 
+@pytest.mark.slow
 def test_the_chords_are_the_segment_less_the_stated_errors() -> None:
     result = run_property("RA8", geodesic_chords, suite_seed=1)
     assert result.ok, result.failures
@@ -47,6 +48,7 @@ FALSEHOODS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("falsehood", FALSEHOODS)
 def test_a_false_error_is_rejected(falsehood: str, monkeypatch: pytest.MonkeyPatch) -> None:
     true, wrong = geodesic_chords.stated, FALSEHOODS[falsehood]
@@ -54,6 +56,7 @@ def test_a_false_error_is_rejected(falsehood: str, monkeypatch: pytest.MonkeyPat
     rejected()
 
 
+@pytest.mark.slow
 def test_the_key_in_place_of_the_query_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     true = geodesic_chords.geodesic_scores
     monkeypatch.setattr(
@@ -62,6 +65,7 @@ def test_the_key_in_place_of_the_query_is_rejected(monkeypatch: pytest.MonkeyPat
     rejected()
 
 
+@pytest.mark.slow
 def test_the_query_in_place_of_the_midpoint_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     def of_the_query(x: np.ndarray, field: Any) -> np.ndarray:
         return scores.geodesic_scores(x, *field(x))
@@ -85,6 +89,7 @@ CORNERS: dict[str, Callable[[Sample], bool]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("corner", CORNERS)
 def test_the_samples_reach(corner: str) -> None:
     found = find(geodesic_chords.samples(), CORNERS[corner], settings=ONCE)

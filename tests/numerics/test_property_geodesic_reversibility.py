@@ -18,6 +18,7 @@ from numerics.walks import softmax_walk
 PROPERTY: Any = ra15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suite_seed", range(2))
 def test_cycle_sums_and_laws_of_geodesic_scores_are_as_stated(suite_seed: int) -> None:
     result = run_property("RA15", PROPERTY, suite_seed)
@@ -73,6 +74,7 @@ FALSEHOODS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("clause", "plant"), [(clause, plant) for clause in FALSEHOODS for plant in FALSEHOODS[clause]]
 )
@@ -85,6 +87,7 @@ def test_a_planted_falsehood_is_rejected(
     assert result.failures[0].startswith(f"RA15 {clause}: residual")
 
 
+@pytest.mark.slow
 def test_samples_reach_the_corner_cases() -> None:
     seen: list[ra15.Sample] = []
 

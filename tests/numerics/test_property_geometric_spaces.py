@@ -12,6 +12,7 @@ from numerics.properties import geometric_spaces as ap8
 PROPERTY: Any = ap8
 
 
+@pytest.mark.slow
 def test_isometries_keep_pairings_and_move_readouts() -> None:
     seen: list[ap8.Sample] = []
 
@@ -75,6 +76,7 @@ FALSEHOODS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("clause", "name", "wrong"), FALSEHOODS)
 def test_a_planted_falsehood_is_rejected(
     monkeypatch: pytest.MonkeyPatch, clause: str, name: str, wrong: Any

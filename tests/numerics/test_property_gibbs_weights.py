@@ -13,6 +13,7 @@ from numerics.properties import gibbs_weights as ap1
 PROPERTY: Any = ap1
 
 
+@pytest.mark.slow
 def test_softmax_and_the_gibbs_value_in_floats() -> None:
     seen: list[ap1.Sample] = []
 
@@ -65,6 +66,7 @@ FALSEHOODS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("clause", "name", "wrong"), FALSEHOODS)
 def test_a_planted_falsehood_is_rejected(
     monkeypatch: pytest.MonkeyPatch, clause: str, name: str, wrong: Any

@@ -14,6 +14,7 @@ from numerics.properties import Residual, head_count, run_property
 SHIFT_WITHOUT_POSITIVE = [[2, -1], [1, 0]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suite_seed", range(2))
 def test_realignments_and_head_counts_hold_numerically(suite_seed: int) -> None:
     result = run_property("CW4", head_count, suite_seed)
@@ -78,6 +79,7 @@ FALSEHOODS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plant", FALSEHOODS, ids=lambda plant: plant.__name__)
 def test_falsehood_is_caught(plant: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch)
@@ -88,6 +90,7 @@ def test_falsehood_is_caught(plant: Any, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "counterexample: " in failure
 
 
+@pytest.mark.slow
 def test_bound_fifty_times_too_loose_is_caught() -> None:
     def loose(sample: head_count.Sample) -> Residual:
         residual = head_count.residual(sample)

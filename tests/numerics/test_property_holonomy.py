@@ -17,6 +17,7 @@ from numerics.walks import Walk
 ONCE = settings(database=None, derandomize=True, deadline=None, max_examples=2000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suite_seed", range(2))
 def test_flat_walks_and_fundamental_cycles(suite_seed: int) -> None:
     result = run_property("CW10", holonomy, suite_seed)
@@ -75,6 +76,7 @@ def one_tree_step(monkeypatch: pytest.MonkeyPatch) -> str:
     return "fundamental_cycles"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plant", [
     transposed_transports, transposed_weights, edge_against_its_direction, no_way_back,
     one_tree_step,
@@ -102,6 +104,7 @@ CORNERS: dict[str, Callable[[Any], bool]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("corner", CORNERS)
 def test_the_samples_reach(corner: str) -> None:
     found = find(holonomy.samples(), CORNERS[corner], settings=ONCE)
@@ -139,6 +142,7 @@ def test_a_graph_is_connected_with_symmetric_edges_and_a_self_loop() -> None:
         assert np.trace(edges) >= 1
 
 
+@pytest.mark.slow
 def test_transports_that_are_not_mutually_inverse_are_refused() -> None:
     sample = find(holonomy.samples(), CORNERS["several cycles on several nodes"], settings=ONCE)
     turned = replace(sample, transports=2 * sample.transports)

@@ -15,6 +15,7 @@ from numerics.scores import geodesic_scores
 PROPERTY: Any = ra18
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suite_seed", range(2))
 def test_one_metric_gives_gram_matrices(suite_seed: int) -> None:
     result = run_property("RA18", PROPERTY, suite_seed)
@@ -73,6 +74,7 @@ FALSEHOODS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("clause", "plant"), [(clause, plant) for clause in FALSEHOODS for plant in FALSEHOODS[clause]]
 )
@@ -85,6 +87,7 @@ def test_a_planted_falsehood_is_rejected(
     assert result.failures[0].startswith(f"RA18 {clause}: residual")
 
 
+@pytest.mark.slow
 def test_samples_reach_the_corner_cases() -> None:
     seen: list[ra18.Sample] = []
 

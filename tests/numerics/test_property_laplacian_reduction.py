@@ -19,6 +19,7 @@ from numerics.properties import laplacian_reduction as cw5
 ONCE = settings(database=None, derandomize=True, deadline=None, max_examples=2000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suite_seed", range(2))
 def test_walks_reduce_to_laplacians_and_their_energy_is_the_quadratic_form(suite_seed: int) -> None:
     result = run_property("CW5", cw5, suite_seed)
@@ -96,6 +97,7 @@ FALSEHOODS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plant", FALSEHOODS, ids=lambda plant: plant.__name__)
 def test_falsehood_is_caught(plant: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch)
@@ -115,6 +117,7 @@ def widened(sample: cw5.Sample) -> cw5.Sample:
     return replace(sample, **parts)
 
 
+@pytest.mark.slow
 def test_bound_fifty_times_too_loose_is_caught() -> None:
     def loose(sample: cw5.Sample) -> Residual:
         residual = cw5.residual(sample)
@@ -148,6 +151,7 @@ CORNERS: dict[str, Callable[[cw5.Sample], bool]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("corner", CORNERS)
 def test_corner_case_is_drawn_and_holds(corner: str) -> None:
     sample = find(cw5.samples(), CORNERS[corner], settings=ONCE)

@@ -10,6 +10,7 @@ from numerics.properties import linear_attention, run_property
 from numerics.properties.linear_attention import Sample
 
 
+@pytest.mark.slow
 def test_readouts_go_through_the_moments() -> None:
     result = run_property("AP4", linear_attention)
     assert result.ok, result.failures
@@ -62,6 +63,7 @@ def normaliser_inside_the_sum(monkeypatch: pytest.MonkeyPatch) -> None:
 FALSEHOODS = {features_of_queries_summed: "", softmax_between: "", normaliser_inside_the_sum: ""}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plant", FALSEHOODS)
 def test_a_planted_falsehood_is_rejected(plant: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch)

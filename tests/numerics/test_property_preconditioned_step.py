@@ -17,6 +17,7 @@ from numerics.properties.preconditioned_step import CLAUSES, Sample, residual
 ONCE = settings(database=None, derandomize=True, deadline=None, max_examples=2000)
 
 
+@pytest.mark.slow
 def test_the_direction_is_a_vector() -> None:
     result = run_property("RA9", preconditioned_step, suite_seed=1)
     assert result.ok, result.failures
@@ -48,6 +49,7 @@ MOVED: dict[str, Callable[[Sample], Factors]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("falsehood", MOVED)
 def test_factors_moved_wrongly_are_rejected(
     falsehood: str, monkeypatch: pytest.MonkeyPatch
@@ -70,6 +72,7 @@ JACOBIANS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("falsehood", JACOBIANS)
 def test_a_direction_moved_wrongly_is_rejected(
     falsehood: str, monkeypatch: pytest.MonkeyPatch
@@ -107,6 +110,7 @@ CORNERS: dict[str, Callable[[Sample], bool]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("corner", CORNERS)
 def test_the_samples_reach(corner: str) -> None:
     found = find(preconditioned_step.samples(), CORNERS[corner], settings=ONCE)

@@ -10,6 +10,7 @@ from numerics.properties import Residual, run_property
 from numerics.properties import rank_collapse as ra11
 
 
+@pytest.mark.slow
 def test_layers_contract_by_the_bound_which_clusters_attain() -> None:
     seen: list[ra11.Sample] = []
 
@@ -85,6 +86,7 @@ FALSEHOODS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("clause", "plant"), [(clause, plant) for clause in FALSEHOODS for plant in FALSEHOODS[clause]]
 )

@@ -14,6 +14,7 @@ from numerics.scores import geodesic_scores
 PROPERTY: Any = ra3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suite_seed", range(2))
 def test_families_are_sums_of_products_of_the_stated_widths(suite_seed: int) -> None:
     result = run_property("RA3", PROPERTY, suite_seed)
@@ -68,6 +69,7 @@ FALSEHOODS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("clause", "plant"), [(clause, plant) for clause in FALSEHOODS for plant in FALSEHOODS[clause]]
 )
@@ -80,6 +82,7 @@ def test_a_planted_falsehood_is_rejected(
     assert result.failures[0].startswith(f"RA3 {clause}: residual")
 
 
+@pytest.mark.slow
 def test_samples_reach_the_corner_cases() -> None:
     seen: list[ra3.Sample] = []
 

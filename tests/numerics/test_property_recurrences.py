@@ -19,6 +19,7 @@ from numerics.stress.recurrences import Tokens
 from numerics.stress.rounding import precision
 
 
+@pytest.mark.slow
 def test_all_forms_of_a_recurrence_agree() -> None:
     result = run_property("AP5", recurrences)
     assert result.ok, result.failures
@@ -92,6 +93,7 @@ PLANTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("plant", "examples"), PLANTS.items())
 def test_a_planted_falsehood_is_rejected(
     plant: Callable[[pytest.MonkeyPatch], None], examples: int, monkeypatch: pytest.MonkeyPatch
@@ -139,6 +141,7 @@ def judge(tokens: Tokens, other: Tokens) -> Comparison:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 def test_a_fault_in_one_side_of_the_stress_case_is_rejected(fault: str, dtype: torch.dtype) -> None:

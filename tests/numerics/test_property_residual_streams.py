@@ -16,6 +16,7 @@ PROPERTY: Any = ra16
 Rows = list[list[Fraction]]
 
 
+@pytest.mark.slow
 def test_differences_of_a_residual_layer() -> None:
     seen: list[ra16.Sample] = []
 
@@ -85,6 +86,7 @@ FALSEHOODS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plant", FALSEHOODS, ids=lambda plant: plant.__name__)
 def test_a_planted_falsehood_is_rejected(plant: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch)

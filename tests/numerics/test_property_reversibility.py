@@ -18,6 +18,7 @@ from numerics.walks import softmax_walk
 PROPERTY: Any = cw8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suite_seed", range(2))
 def test_cycle_sums_and_laws_of_logits_are_as_stated(suite_seed: int) -> None:
     result = run_property("CW8", PROPERTY, suite_seed)
@@ -84,6 +85,7 @@ FALSEHOODS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plant", FALSEHOODS, ids=lambda plant: plant.__name__)
 def test_falsehood_is_caught(plant: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch)
@@ -93,6 +95,7 @@ def test_falsehood_is_caught(plant: Any, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "counterexample: Sample(" in failure
 
 
+@pytest.mark.slow
 def test_bound_fifty_times_too_loose_is_caught() -> None:
     def loose(sample: cw8.Sample) -> Residual:
         residual = cw8.residual(sample)
@@ -104,6 +107,7 @@ def test_bound_fifty_times_too_loose_is_caught() -> None:
         assert any(f"{clause}: bound too loose" in failure for failure in failures)
 
 
+@pytest.mark.slow
 def test_samples_reach_the_corner_cases() -> None:
     seen: list[cw8.Sample] = []
 

@@ -17,6 +17,7 @@ PROPERTY: Any = cw9
 ADJOINT, MEAN = cw9.CLAUSES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suite_seed", range(2))
 def test_adjoint_and_reversibilisation_are_as_stated(suite_seed: int) -> None:
     result = run_property("CW9", PROPERTY, suite_seed)
@@ -88,6 +89,7 @@ FALSEHOODS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plant", FALSEHOODS, ids=lambda plant: plant.__name__)
 def test_falsehood_is_caught(plant: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch)
@@ -97,6 +99,7 @@ def test_falsehood_is_caught(plant: Any, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "counterexample: Sample(" in failure
 
 
+@pytest.mark.slow
 def test_bound_fifty_times_too_loose_is_caught() -> None:
     def loose(sample: cw9.Sample) -> Residual:
         residual = cw9.residual(sample)
@@ -108,6 +111,7 @@ def test_bound_fifty_times_too_loose_is_caught() -> None:
         assert any(f"{clause}: bound too loose" in failure for failure in failures)
 
 
+@pytest.mark.slow
 def test_samples_reach_the_corner_cases() -> None:
     seen: list[cw9.Sample] = []
 

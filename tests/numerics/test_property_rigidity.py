@@ -17,6 +17,7 @@ from numerics.properties import Residual, rigidity, run_property
 ONCE = settings(database=None, derandomize=True, deadline=None, max_examples=2000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suite_seed", range(2))
 def test_mixtures_of_isometries_fall_short_by_their_pairs(suite_seed: int) -> None:
     result = run_property("CW7", rigidity, suite_seed)
@@ -71,6 +72,7 @@ def isometries_of_another_metric(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rigidity, "residual", wrong)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plant", [
     gates_of_the_first_head, unnormalised_gates, transports_of_the_heads_alone,
     heads_of_another_edge, isometries_of_another_metric,
@@ -84,6 +86,7 @@ def test_a_planted_falsehood_is_rejected(
     assert result.failures[0].startswith("CW7 identity: residual / bound")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["rotations", "isometries"])
 def test_a_bound_fifty_times_too_loose_is_caught(kind: str, monkeypatch: Any) -> None:
     monkeypatch.setattr(rigidity, "KINDS", (kind,))
@@ -116,6 +119,7 @@ CORNERS: dict[str, Callable[[Any], bool]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("corner", CORNERS)
 def test_the_samples_reach(corner: str) -> None:
     found = find(rigidity.samples(), CORNERS[corner], settings=ONCE)

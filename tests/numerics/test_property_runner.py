@@ -40,6 +40,7 @@ def seeds() -> Any:
     return st.integers(0, 2**32 - 1)
 
 
+@pytest.mark.slow
 def test_tightness_is_measured_at_the_largest_lengths() -> None:
     """A bound that is tight for short sums only says nothing about long ones."""
 
@@ -52,6 +53,7 @@ def test_tightness_is_measured_at_the_largest_lengths() -> None:
     assert "dot: bound too loose" in result.failures[0]
 
 
+@pytest.mark.slow
 def test_samples_do_not_depend_on_what_is_loaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -85,6 +87,7 @@ def test_property_that_never_compares_is_caught() -> None:
     assert "X1 X1: no comparison" in result.failures[0]
 
 
+@pytest.mark.slow
 def test_property_that_compares_a_thing_with_itself_is_caught() -> None:
     result = run_property("X1", Property(seeds, lambda s: replace(dot(s), rhs=dot(s).lhs)))
     assert not result.ok
@@ -113,6 +116,7 @@ def test_unusable_comparison_is_caught(case: str) -> None:
     assert message in result.failures[0]
 
 
+@pytest.mark.slow
 def test_comparison_that_lets_a_planted_error_pass_is_caught() -> None:
     class Lenient(Residual):
         def ratios(self) -> np.ndarray:
@@ -132,6 +136,7 @@ def test_property_that_crashes_is_caught() -> None:
     assert "X1 X1: IndexError: list index out of range" in result.failures[0]
 
 
+@pytest.mark.slow
 def test_each_clause_is_judged_by_itself() -> None:
     def two(seed: int) -> Residual:
         return dot(seed) if seed % 2 else replace(dot(seed), clause="vacuous", rhs=dot(seed).lhs)
@@ -150,6 +155,7 @@ def test_counterexample_is_shrunk() -> None:
     assert failure.endswith("counterexample: 10")
 
 
+@pytest.mark.slow
 def test_exhausted_strategy_says_so() -> None:
     result = run_property("X1", Property(lambda: st.integers(0, 99), dot))
     assert result.ok, result.failures
@@ -162,6 +168,7 @@ def test_a_handful_of_examples_is_no_evidence() -> None:
     assert "exhausted after 20 comparisons, 50 needed" in failure
 
 
+@pytest.mark.slow
 def test_run_is_reproducible_and_seeded() -> None:
     def trace(suite_seed: int, theorem: str = "X1") -> list[int]:
         seen: list[int] = []

@@ -17,6 +17,7 @@ from numerics.walks import Walk
 ONCE = settings(database=None, derandomize=True, deadline=None, max_examples=2000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suite_seed", range(2))
 def test_scaled_isometries_are_an_isometric_walk_and_a_potential(suite_seed: int) -> None:
     result = run_property("CW12", scaled_isometries, suite_seed)
@@ -46,6 +47,7 @@ def edges_reversed(p: Any, edges: Any) -> Walk:
     return Walk(p, np.swapaxes(edges, 0, 1).copy())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plant", [
     weights_not_divided_by_rho, transposed_transports, transposed_weights, edges_reversed,
 ])  # fmt: skip
@@ -65,6 +67,7 @@ def test_a_planted_falsehood_is_rejected(
     assert result.failures[0].startswith("CW12 generator: residual / bound")
 
 
+@pytest.mark.slow
 def test_a_bound_fifty_times_too_loose_is_caught() -> None:
     sound = scaled_isometries.residual
     module: Any = SimpleNamespace(
@@ -88,6 +91,7 @@ CORNERS: dict[str, Callable[[Any], bool]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("corner", CORNERS)
 def test_the_samples_reach(corner: str) -> None:
     found = find(scaled_isometries.samples(), CORNERS[corner], settings=ONCE)

@@ -13,6 +13,7 @@ from numerics.scores import geodesic_scores, score_rank_exact
 PROPERTY: Any = ra1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suite_seed", range(2))
 def test_scores_are_products_of_quadratic_features(suite_seed: int) -> None:
     result = run_property("RA1", PROPERTY, suite_seed)
@@ -67,6 +68,7 @@ def one_unit_of_roundoff(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "plant",
     [without_row_term, linear_features_only, one_metric_for_all, metric_of_the_key, no_half,
@@ -79,6 +81,7 @@ def test_a_planted_falsehood_is_rejected(monkeypatch: pytest.MonkeyPatch, plant:
     assert result.failures[0].startswith("RA1 features: residual")
 
 
+@pytest.mark.slow
 def test_a_loose_bound_is_rejected() -> None:
     def loose(sample: Any) -> Residual:
         sound = ra1.residual(sample)
@@ -89,6 +92,7 @@ def test_a_loose_bound_is_rejected() -> None:
     assert any("features: bound too loose" in failure for failure in failures)
 
 
+@pytest.mark.slow
 def test_samples_reach_the_corner_cases() -> None:
     seen: list[ra1.Sample] = []
 

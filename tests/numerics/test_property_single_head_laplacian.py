@@ -18,6 +18,7 @@ from numerics.properties import single_head_laplacian as cw6
 ONCE = settings(database=None, derandomize=True, deadline=None, max_examples=2000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suite_seed", range(2))
 def test_involutions_keep_their_metric_and_eigenvalues_multiply(suite_seed: int) -> None:
     result = run_property("CW6", cw6, suite_seed)
@@ -49,6 +50,7 @@ FALSEHOODS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plant", FALSEHOODS, ids=lambda plant: plant.__name__)
 def test_falsehood_is_caught(plant: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch)
@@ -59,6 +61,7 @@ def test_falsehood_is_caught(plant: Any, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "residual / bound = " in failure
 
 
+@pytest.mark.slow
 def test_bound_fifty_times_too_loose_is_caught() -> None:
     def loose(sample: cw6.Sample) -> Residual:
         residual = cw6.residual(sample)
@@ -89,6 +92,7 @@ CORNERS: dict[str, Callable[[cw6.Sample], bool]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("corner", CORNERS)
 def test_corner_case_is_drawn_and_holds(corner: str) -> None:
     sample = find(cw6.samples(), CORNERS[corner], settings=ONCE)

@@ -14,6 +14,7 @@ from numerics.walks import softmax_walk
 PROPERTY: Any = ra4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suite_seed", range(2))
 def test_softmax_sees_the_centred_scores_only(suite_seed: int) -> None:
     result = run_property("RA4", PROPERTY, suite_seed)
@@ -66,6 +67,7 @@ FALSEHOODS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("clause", "plant"), [(clause, plant) for clause in FALSEHOODS for plant in FALSEHOODS[clause]]
 )
@@ -78,6 +80,7 @@ def test_a_planted_falsehood_is_rejected(
     assert result.failures[0].startswith(f"RA4 {clause}: residual")
 
 
+@pytest.mark.slow
 def test_samples_reach_the_corner_cases() -> None:
     seen: list[ra4.Sample] = []
 

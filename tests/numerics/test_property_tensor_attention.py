@@ -12,6 +12,7 @@ from numerics.tensor_attention import khatri_rao
 from numerics.walks import softmax_walk
 
 
+@pytest.mark.slow
 def test_pairs_are_attended_to_like_khatri_rao_rows() -> None:
     seen: list[ap6.Sample] = []
 
@@ -93,6 +94,7 @@ FALSEHOODS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("clause", "plant"), [(clause, plant) for clause in FALSEHOODS for plant in FALSEHOODS[clause]]
 )

@@ -10,6 +10,7 @@ from numerics.properties import Residual, run_property
 from numerics.properties import variational_readout as ap10
 
 
+@pytest.mark.slow
 def test_readouts_are_means_and_move_no_farther_than_their_worlds() -> None:
     seen: list[ap10.Sample] = []
 
@@ -64,6 +65,7 @@ FALSEHOODS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("clause", "plant"), [(clause, plant) for clause in FALSEHOODS for plant in FALSEHOODS[clause]]
 )

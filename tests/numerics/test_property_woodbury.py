@@ -12,6 +12,7 @@ from numerics.metrics import LowRankMetric
 from numerics.properties import Residual, run_property, woodbury
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suite_seed", range(2))
 def test_metrics_of_low_rank_are_inverted_in_r_dimensions(suite_seed: int) -> None:
     result = run_property("RA6", woodbury, suite_seed)
@@ -41,6 +42,7 @@ def diagonal_scaled(D: np.ndarray, U: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return (D * (1 + 1e-5)).astype(D.dtype), U
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change", [diagonal_missing, one_column_dropped, columns_halved, diagonal_scaled]
 )
@@ -83,6 +85,7 @@ def test_wrong_formula_is_caught(plant: Any, monkeypatch: pytest.MonkeyPatch) ->
     assert failure.startswith(PLANTED[plant])
 
 
+@pytest.mark.slow
 def test_bound_a_hundred_times_too_loose_is_caught() -> None:
     def loose(sample: woodbury.Sample) -> Residual:
         residual = woodbury.residual(sample)
@@ -93,6 +96,7 @@ def test_bound_a_hundred_times_too_loose_is_caught() -> None:
     assert any("bound too loose" in failure for failure in failures)
 
 
+@pytest.mark.slow
 def test_the_bound_is_tight_in_float64_alone() -> None:
     """In float32 the rounding to storage makes it so: float64 shows the residuals' part."""
     rng, reached = np.random.default_rng(5), dict.fromkeys(woodbury.CLAUSES, 0.0)
@@ -117,6 +121,7 @@ CORNERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("corner", CORNERS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("clause", woodbury.CLAUSES)

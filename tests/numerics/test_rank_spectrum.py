@@ -24,6 +24,7 @@ from numerics.score_rank import centre, integer_scores, score_rank_exact
 EYE = np.eye
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", range(1, 13))
 def test_every_family_meets_its_bound(d: int) -> None:
     rows = rank_table(dims=(d,))

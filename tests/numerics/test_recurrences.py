@@ -59,6 +59,7 @@ def assert_agree(one: Read, other: Read, within: Read) -> None:
         assert (np.abs(left - right) <= most).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", DECAYS)
 @pytest.mark.parametrize("T", LENGTHS)
 def test_chunked_recurrent_and_parallel_forms_agree(T: int, kind: str) -> None:
@@ -71,6 +72,7 @@ def test_chunked_recurrent_and_parallel_forms_agree(T: int, kind: str) -> None:
         assert_agree(r.parallel(*parts, *rest), whole, most)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", DECAYS)
 @pytest.mark.parametrize("T", [2, 63, 64, 65, 2000])
 def test_a_state_may_be_handed_over_at_any_split(T: int, kind: str) -> None:

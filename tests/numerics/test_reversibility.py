@@ -59,6 +59,7 @@ def test_reversible_with_a_law_that_is_not_uniform() -> None:
     assert np.abs(stationary_distribution(P) - [1 / 3, 2 / 3]).max() <= slack(2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", range(1, 8))
 @pytest.mark.parametrize("seed", range(4))
 def test_flow_defect_vanishes_iff_triangles_agree(seed: int, n: int) -> None:
@@ -121,6 +122,7 @@ def test_flows_that_underflow_are_still_compared() -> None:
     assert abs((found.edge_asymmetry or 0) - 1 / 3) <= slack(3)
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_defects_lie_between_0_and_1(data: st.DataObject) -> None:
     rng, dtype = data.draw(strategies.generators()), data.draw(strategies.dtypes())
@@ -206,6 +208,7 @@ def test_the_defect_of_logits_is_that_of_their_transpose(seed: int) -> None:
         assert abs(value - logit_gradient_defect(shifted.T)) <= 64 * U
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
 def test_what_the_rounding_of_the_logits_hides_scores_zero(dtype: Any) -> None:
     rng = np.random.default_rng(3)

@@ -104,6 +104,7 @@ def test_gradual_underflow_returns_after_flushing() -> None:
     assert units("float32").flush == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["float64", "float32"])
 @pytest.mark.parametrize("library", ["numpy", "torch"])
 def test_exp_is_within_its_unit(name: str, library: str) -> None:
@@ -132,6 +133,7 @@ def test_replayed_bound_covers_float64(scale: str, seed: int) -> None:
     assert (np.abs(true) <= rational(bound.magnitude)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DTYPES)
 @pytest.mark.parametrize("k", [1, 63, 1000])
 def test_product_bound_covers_every_dtype(name: str, k: int) -> None:
@@ -164,6 +166,7 @@ def test_quotient_by_a_computed_sum(name: str) -> None:
     assert within(a / total, rational(a) / rational(a).sum(axis=0), bound)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DTYPES)
 @pytest.mark.parametrize("scale", [1.0, 2.0**-12, 2.0**-540])
 def test_square_root_of_a_computed_sum(name: str, scale: float) -> None:

@@ -38,6 +38,7 @@ LOGITS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DTYPES)
 @pytest.mark.parametrize("kind", LOGITS)
 @pytest.mark.parametrize("masked", [False, True])

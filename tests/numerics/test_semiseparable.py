@@ -28,6 +28,7 @@ def matrices(count: int) -> list[list[list[int | Fraction]]]:
             for n in sizes]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", VERSIONS)
 def test_factors_of_the_blocks_give_a_recurrence_with_the_least_states(version: str) -> None:
     for L in matrices(120):
@@ -62,6 +63,7 @@ def test_the_identity_needs_a_state_that_forgets() -> None:
     assert found.A[1] == [[0]]
 
 
+@pytest.mark.slow
 def test_the_free_corner_is_the_least_over_all_corners() -> None:
     corners = [Fraction(p, q) for p in range(-6, 7) for q in (1, 2, 3)]
     for L in matrices(40):
@@ -78,6 +80,7 @@ def test_the_free_corner_is_the_least_over_all_corners() -> None:
                                "after")[t] == free[t]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_softmax_blocks_have_full_rank_by_powers_of_two() -> None:
     for n in range(1, 41):
         ranks = block_ranks(power_matrix(n), "after")
@@ -99,6 +102,7 @@ def excludes_zero(ball: arb) -> bool:
     return bool(ball > 0) or bool(ball < 0)
 
 
+@pytest.mark.slow
 def test_exponentials_of_distinct_tokens_are_certified_by_balls() -> None:
     rng = random.Random(11)
     for n in range(1, 41):

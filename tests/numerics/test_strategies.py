@@ -36,6 +36,7 @@ def part(draw: strategies.Draw, name: str, *arguments: Any) -> Any:
     return getattr(strategies, name)(draw, draw(strategies.generators()), *arguments)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", VOCABULARY)
 @pytest.mark.parametrize("size", SIZES)
 def test_constructed_inputs_have_the_assumption(name: str, size: int) -> None:
@@ -46,6 +47,7 @@ def test_constructed_inputs_have_the_assumption(name: str, size: int) -> None:
         assert defect <= 100 * size * gamma(20 * size * size, U)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", VOCABULARY)
 @pytest.mark.parametrize("size", SIZES)
 def test_broken_inputs_lack_the_assumption(name: str, size: int) -> None:
@@ -58,6 +60,7 @@ def test_broken_inputs_lack_the_assumption(name: str, size: int) -> None:
         assert defect > 2**20 * size * gamma(20 * size * size, U)
 
 
+@pytest.mark.slow
 def test_sizes_reach_every_edge() -> None:
     seen = drawn(strategies.sizes())
     edges = Counter(
@@ -79,6 +82,7 @@ def test_sizes_reach_every_edge() -> None:
     assert len(edges) == 8
 
 
+@pytest.mark.slow
 def test_masks_reach_every_kind() -> None:
     seen = drawn(part("masks", 5, 4))
     rows = [None if mask is None else mask.any(axis=1) for mask in seen]
@@ -89,6 +93,7 @@ def test_masks_reach_every_kind() -> None:
     assert sum(bool(row.all()) for row in some) >= 10
 
 
+@pytest.mark.slow
 def test_a_window_counts_the_token_itself() -> None:
     windows = drawn(part("masks", 6, 6, ("window",)), 50)
     assert all(np.diagonal(mask).all() for mask in windows)
@@ -96,6 +101,7 @@ def test_a_window_counts_the_token_itself() -> None:
     assert all(mask.sum(axis=1).max() < 5 for mask in windows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_logits_reach_every_kind(dtype: Any) -> None:
     seen = drawn(part("logits", (4, 5), dtype))
@@ -109,6 +115,7 @@ def test_logits_reach_every_kind(dtype: Any) -> None:
     assert not any(np.isnan(logits).any() or (logits == np.inf).any() for logits in seen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_tokens_reach_every_kind(dtype: Any) -> None:
     seen = drawn(part("tokens", 5, 3, dtype))
@@ -121,6 +128,7 @@ def test_tokens_reach_every_kind(dtype: Any) -> None:
     assert min(map(sum, (repeated, zero, subnormal, wide))) >= 10
 
 
+@pytest.mark.slow
 def test_whole_heads_are_zero_in_some_weights() -> None:
     seen = drawn(part("matrices", 3, 2, np.float64, 4))
     dead = [int((~w.any(axis=(1, 2))).sum()) for w in seen]
@@ -128,6 +136,7 @@ def test_whole_heads_are_zero_in_some_weights() -> None:
     assert sum(np.linalg.matrix_rank(w[0]) == 1 for w in seen) >= 10
 
 
+@pytest.mark.slow
 def test_head_weights_are_positive_and_not_always_a_simplex() -> None:
     seen = [w for w in drawn(part("head_weights", 3, np.float64)) if w is not None]
     assert all((w > 0).all() for w in seen)
@@ -136,6 +145,7 @@ def test_head_weights_are_positive_and_not_always_a_simplex() -> None:
     assert sum(w.max() > 1e6 * w.min() for w in seen) >= 10
 
 
+@pytest.mark.slow
 def test_conditioning_reaches_its_ends() -> None:
     @st.composite
     def pairs(draw: strategies.Draw) -> tuple[float, np.ndarray]:
@@ -151,6 +161,7 @@ def test_conditioning_reaches_its_ends() -> None:
     assert max(condition for condition, _ in seen) == 1e12
 
 
+@pytest.mark.slow
 def test_capacitance_is_nearly_singular_for_some_metrics() -> None:
     seen = drawn(part("low_rank_metrics", 5, 2))
     conditions = [np.linalg.cond(np.eye(2) + u.T @ (u / diagonal[:, None])) for diagonal, u in seen]

@@ -21,6 +21,7 @@ def heads_of(theorem: str) -> int:
     return 1 if stress.cases()[theorem].single_head else 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "d", "heads"), [(1, 1, 1), (2, 6, 3), (63, 20, 5), (100, 48, 4)])
 @pytest.mark.parametrize("dtype", list(blockwise.DTYPES))
 @pytest.mark.parametrize(("theorem", "cell"), CELLS)
@@ -34,6 +35,7 @@ def test_both_sides_agree_within_the_bound(
     assert all(item["planted_rejected"] for item in record["comparisons"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16", "float16"])
 @pytest.mark.parametrize(("theorem", "cell"), CELLS)
 def test_the_bound_is_tight(theorem: str, cell: str, dtype: str) -> None:
@@ -42,6 +44,7 @@ def test_the_bound_is_tight(theorem: str, cell: str, dtype: str) -> None:
     assert all(item["tight"] for item in record["comparisons"]), record
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theorem", list(stress.cases()))
 def test_the_default_cell_of_verify_is_tight(theorem: str) -> None:
     heads = 1 if stress.cases()[theorem].single_head else 4
@@ -50,6 +53,7 @@ def test_the_default_cell_of_verify_is_tight(theorem: str) -> None:
         assert (record["status"], record["tight"]) == ("ok", True), record
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", [2**9, 2**11])
 @pytest.mark.parametrize(("theorem", "cell"), CELLS)
 def test_nothing_as_large_as_n_times_n_is_allocated(
@@ -171,6 +175,7 @@ def spoil_right_side(theorem: str, entry: tuple[int, ...], error: float) -> tupl
     return module, "right_side", spoilt
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", list(blockwise.DTYPES))
 @pytest.mark.parametrize(("theorem", "cell"), CELLS)
 def test_a_planted_error_of_8_bounds_is_rejected(
@@ -187,6 +192,7 @@ def test_a_planted_error_of_8_bounds_is_rejected(
     assert f"{found['comparisons'][0]['name']}: residual is" in found["reason"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("theorem", "cell"), CELLS)
 def test_an_entry_that_is_not_a_number_fails_and_is_named(
     theorem: str, cell: str, monkeypatch: pytest.MonkeyPatch
@@ -199,6 +205,7 @@ def test_an_entry_that_is_not_a_number_fails_and_is_named(
     assert json.dumps(record, allow_nan=False)
 
 
+@pytest.mark.slow
 @pytest.mark.gpu
 @pytest.mark.parametrize("dtype", list(blockwise.DTYPES))
 @pytest.mark.parametrize(("theorem", "cell"), CELLS)

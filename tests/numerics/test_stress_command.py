@@ -33,6 +33,7 @@ def lines(out: Path, theorem: str = "CW2") -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
+@pytest.mark.slow
 def test_a_grid_is_evaluated_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -50,6 +51,7 @@ def test_a_grid_is_evaluated_once(
     assert len(output.out.splitlines()) == 9
 
 
+@pytest.mark.slow
 def test_other_seeds_and_other_code_are_other_cells(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -60,6 +62,7 @@ def test_other_seeds_and_other_code_are_other_cells(
     assert len({(x["seed"], x["version"]) for x in lines(tmp_path, "CW1")}) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("torn", ['{"id": "CW2", "ce', "\x00\x00", '{"id": "CW2"}'])
 def test_a_torn_last_line_is_repaired(tmp_path: Path, torn: str) -> None:
     assert run(tmp_path, "CW2", "--n", "5") == 0
@@ -84,6 +87,7 @@ def test_a_file_that_was_not_written_here_is_left_alone(
         Records(path)
 
 
+@pytest.mark.slow
 def test_a_killed_run_continues_where_it_was(tmp_path: Path) -> None:
     sizes = [str(n) for n in range(40, 100)]
     arguments = ["CW2", "--n", *sizes, "--d", "8", "--heads", "4", "--out", str(tmp_path)]
@@ -108,6 +112,7 @@ def test_a_killed_run_continues_where_it_was(tmp_path: Path) -> None:
     assert [json.loads(line)["n"] for line in after] == list(map(int, sizes))
 
 
+@pytest.mark.slow
 def test_a_failing_cell_is_named_and_stays_failed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -131,7 +136,7 @@ def test_an_absent_device_is_not_run_and_never_ok(
     for _ in range(2):
         assert run(tmp_path, "CW2", "--n", "5", "--device", "cuda") == 0
     (record,) = lines(tmp_path)
-    assert record["status"] == "not run"
+    assert (record["status"], record["matrix_rate"]) == ("not run", None)
     assert "no CUDA device" in record["reason"]
     output = capsys.readouterr()
     assert "NOT RUN" in output.out
@@ -143,24 +148,49 @@ def test_an_absent_device_is_not_run_and_never_ok(
     assert Records(tmp_path / "CW2.jsonl").finished(Key(**key)) is None
 
 
+def table(*records: dict[str, Any]) -> list[str]:
+    text = io.StringIO()
+    print_table(list(records), Console(file=text, force_terminal=True, color_system=None, width=80))
+    return text.getvalue().splitlines()
+
+
 def test_the_table_fits_a_terminal_of_80_columns() -> None:
     record = stress.run_cell("CW2", "gates", 30, 8, 2, "bfloat16", "cpu", 0)
-    large = {**record, "n": 131072, "d": 4096, "heads": 32, "tight": False}
+    rate = {"flops_per_second": 1e14, "left": 0.931, "right": 0.874}
+    large = {**record, "n": 131072, "d": 4096, "heads": 32, "tight": False, "matrix_rate": rate}
     absent = {**record, "device": "cuda:0", "status": "not run", "reason": "no such device"}
-    text = io.StringIO()
-    console = Console(file=text, force_terminal=True, color_system=None, width=80)
-    print_table([record, large, absent], console)
-    header, *rows = text.getvalue().splitlines()
-    assert header.split()[-4:] == ["residual", "ratio", "s", "MiB"]
-    assert len(rows) == 5
+    header, *rows = table(record, large, absent)
+    assert header.split()[-5:] == ["residual", "ratio", "s", "rate", "MiB"]
+    assert len(rows) == 6
     assert not any("…" in row for row in rows)
     assert rows[0].split()[:6] == ["CW2", "gates", "30x8x2", "bfloat16", "cpu", "ok"]
     assert rows[1].split()[:6] == ["CW2", "gates", "131072x4096x32", "bfloat16", "cpu", "loose"]
+    assert [row.split()[-2] for row in rows[:3]] == ["-", "93/87", "-"]
     assert rows[2].split()[4:7] == ["cuda:0", "NOT", "RUN"]
     assert rows[3:] == [
+        "rate: left and right side in percent of the matrix-product rate",
         "loose: within the bound, but by a ratio below 0.1 / k",
         "NOT RUN: no such device",
     ]
+    long = {**large, "seconds": {"left": 100.0, "right": 50.0}, "peak_memory_bytes": 2**36}
+    assert table(long)[1].split()[-3:] == ["150", "93/87", "65536"]
+
+
+def test_lines_have_the_rates_of_both_sides(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(tmp_path, "CW2", "--n", "64", "--dtype", "bfloat16") == 0
+    (record,) = lines(tmp_path)
+    header, row = (line.split("\t") for line in capsys.readouterr().out.splitlines())
+    shown = dict(zip(header, row, strict=True))
+    rate = record["matrix_rate"]
+    assert [shown["left rate"], shown["right rate"]] == [
+        f"{100 * rate[side]:.1f}%" for side in ("left", "right")
+    ]
+    assert run(tmp_path, "RA2") == 0
+    assert [record["matrix_rate"] for record in lines(tmp_path, "RA2")] == [None]
+    header, row = (line.split("\t") for line in capsys.readouterr().out.splitlines())
+    assert dict(zip(header, row, strict=True))["left rate"] == "-"
 
 
 @pytest.mark.parametrize(
@@ -188,6 +218,7 @@ def test_bad_usage_is_one_line_and_status_2(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_the_arguments_fit_into_another_parser(tmp_path: Path) -> None:
     parser = argparse.ArgumentParser()
     stress.add_arguments(parser.add_subparsers().add_parser("stress"))

@@ -119,6 +119,7 @@ FAULTS: dict[str, Callable[[Connection], Connection]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_in_one_side_of_the_energy_is_rejected(fault: str, dtype: torch.dtype) -> None:
@@ -184,6 +185,7 @@ def spoilt(fault: str) -> Spoil:
     return lambda drawn: replace(drawn, connection=FAULTS[fault](drawn.connection))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize("fault", ["scores of other tokens", "drift left out"])
 @pytest.mark.parametrize("cell", defects.CELLS)

@@ -51,6 +51,7 @@ FAULTS: dict[str, Callable[[Layer], Layer]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize(("theorem", "cell"), [("CW1", "kronecker"), *CW2_CELLS])

@@ -56,6 +56,7 @@ MIXTURE_FAULTS: dict[str, Callable[[Mixture], Mixture]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize("fault", MIXTURE_FAULTS)
 def test_a_fault_in_one_side_of_the_mixture_is_rejected(fault: str, dtype: torch.dtype) -> None:
@@ -136,6 +137,7 @@ STACK_FAULTS: dict[str, Callable[[Stack], Stack]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize("fault", STACK_FAULTS)
 @pytest.mark.parametrize("cell", depth.CELLS)

@@ -63,9 +63,9 @@ def test_a_sweep_killed_inside_a_cell_repeats_none_and_loses_none(
     evaluated: list[int] = []
     honest = command.run_cell
 
-    def counted(*arguments: Any) -> dict[str, Any]:
+    def counted(*arguments: Any, rate: bool) -> dict[str, Any]:
         evaluated.append(arguments[2])
-        return honest(*arguments)
+        return honest(*arguments, rate=rate)
 
     monkeypatch.setattr(command, "run_cell", counted)
     assert command_line.main(grid) == 0

@@ -45,6 +45,7 @@ FAULTS: dict[str, Callable[[Features], Features]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("cell", linear_attention.CELLS)

@@ -56,6 +56,7 @@ SYSTEM_FAULTS: dict[str, Callable[[Systems], Systems]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("fault", SYSTEM_FAULTS)
 @pytest.mark.parametrize("cell", low_rank_metric.CELLS)
@@ -107,6 +108,7 @@ def test_the_rank_is_the_root_of_the_width(d: int, r: int) -> None:
     assert s.metric.U.shape == (d, r)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", low_rank_metric.CELLS)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_width_4096_holds_its_bound_tightly(cell: str, dtype: str) -> None:
@@ -128,6 +130,7 @@ TOKEN_FAULTS: dict[str, Callable[[Tokens], Tokens]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("fault", TOKEN_FAULTS)
 @pytest.mark.parametrize("cell", pair_distances.CELLS)

@@ -16,6 +16,7 @@ def record(n: int, **changed: Any) -> dict[str, Any]:
     return {**cell, **changed}
 
 
+@pytest.mark.slow
 def test_a_grid_over_n_ends_with_a_plot_a_dtype(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -51,6 +52,7 @@ def test_a_series_differs_in_n_alone() -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_residual_of_zero_is_left_out_and_the_text_is_reproducible() -> None:
     def markers(cells: list[dict[str, Any]]) -> int:
         """Markers of both lines, the two in the legend apart."""
@@ -60,3 +62,23 @@ def test_a_residual_of_zero_is_left_out_and_the_text_is_reproducible() -> None:
     exact = [record(n, residual=0.0 if n == 9 else 1e-7 * n) for n in (5, 9, 17)]
     assert markers(exact) == markers(whole) - 1
     assert plots.svg("x", whole) == plots.svg("x", whole)
+
+
+@pytest.mark.slow
+def test_powers_of_n_are_straight_lines() -> None:
+    """Both axes are logarithmic: a residual and a bound that grow like n have their points, of
+    lengths ten times apart, at equal steps."""
+    whole = plots.svg("x", [record(n) for n in (10, 100, 1000)])
+    found = re.findall(
+        r'xlink:href="#m\w+" x="([0-9.]+)" y="([0-9.]+)" style="fill: #1f77b4', whole
+    )
+    points = [(float(x), float(y)) for x, y in found][:6]
+    assert len(points) == 6
+    for line in (points[:3], points[3:]):
+        (x, y), (x2, y2), (x3, y3) = line
+        assert x2 - x > 1
+        assert y - y2 > 1
+        # Coordinates are printed to six digits after the point.
+        assert abs((x3 - x2) - (x2 - x)) < 1e-5
+        assert abs((y3 - y2) - (y2 - y)) < 1e-5
+    assert points[0][1] > points[3][1], "the bound lies above the residual"

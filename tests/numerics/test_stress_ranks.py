@@ -80,6 +80,7 @@ def double(x: np.ndarray, v: np.ndarray) -> None:
     x[-1] *= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [2, 5, 20])
 @pytest.mark.parametrize("change", [move, forget, double])
 def test_a_false_lattice_point_fails_the_cell(
@@ -131,6 +132,7 @@ def test_equal_integers_need_no_bound_and_others_fail() -> None:
     assert not compare("x", whole, whole, torch.zeros_like(whole), 9).ok
 
 
+@pytest.mark.slow
 def test_a_run_without_widths_spans_1_to_64_and_verify_1_to_12(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -190,6 +192,7 @@ FAULTS: dict[str, Callable[[Tokens], Tokens]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("name", score_factors.CELLS)

@@ -220,6 +220,7 @@ def test_a_record_is_written_before_its_rank_ends() -> None:
         signal.signal(signal.SIGTERM, before)
 
 
+@pytest.mark.slow
 def test_a_rank_told_to_end_while_it_writes_ends_after() -> None:
     code = """
 import os, signal

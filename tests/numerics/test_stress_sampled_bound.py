@@ -13,6 +13,7 @@ def cell(name: str) -> dict[str, Any]:
     return stress.run_cell("CW2", name, 70, 12, 3, "float32", "cpu", 5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", gated_mixture.CELLS)
 def test_some_blocks_of_rows_are_compared_and_named(
     name: str, monkeypatch: pytest.MonkeyPatch

@@ -43,6 +43,7 @@ FAULTS: dict[str, Callable[[Tokens], Tokens]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_in_one_side_is_rejected(fault: str, dtype: torch.dtype) -> None:

@@ -18,6 +18,7 @@ def source(report: Report) -> str:
     return appendix.render(report)
 
 
+@pytest.mark.slow
 @pytest.mark.latex
 def test_appendix_is_typeset_without_errors_or_long_lines(
     source: str, typeset: Callable[[str], tuple[str, float]]
@@ -27,6 +28,7 @@ def test_appendix_is_typeset_without_errors_or_long_lines(
     assert sticks_out <= OVERFULL, re.findall(r"Overfull.*\n.*", log)
 
 
+@pytest.mark.slow
 def test_only_packages_of_a_small_installation_are_used(source: str) -> None:
     used = {
         name
@@ -36,6 +38,7 @@ def test_only_packages_of_a_small_installation_are_used(source: str) -> None:
     assert used <= ALLOWED
 
 
+@pytest.mark.slow
 def test_every_theorem_has_its_label_and_every_citation_its_entry(
     report: Report, source: str
 ) -> None:
@@ -47,6 +50,7 @@ def test_every_theorem_has_its_label_and_every_citation_its_entry(
     assert "identifier as listed in an index" in source
 
 
+@pytest.mark.slow
 def test_numbers_are_those_of_the_report(
     report: Report, record_of: Callable[..., TheoremRecord]
 ) -> None:
@@ -64,6 +68,7 @@ def test_a_failure_is_shown(report: Report, record_of: Callable[..., TheoremReco
     assert "planted" in text
 
 
+@pytest.mark.slow
 def test_sources_are_listed_once(report: Report, source: str) -> None:
     entries = re.findall(r"\\bibitem\{.*?\} (.*)", source)
     assert len(entries) == len(set(entries))

@@ -36,6 +36,7 @@ def with_report(report: Report, monkeypatch: pytest.MonkeyPatch) -> dict[str, An
     return document
 
 
+@pytest.mark.slow
 def test_a_run_in_which_all_holds_exits_0(
     with_report: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -49,6 +50,7 @@ def test_a_run_in_which_all_holds_exits_0(
     assert "attention-geometry/laplacian-conditions: PROVED WITH ADDED HYPOTHESES" in printed
 
 
+@pytest.mark.slow
 def test_a_page_that_cannot_be_set_fails_the_run_and_spares_the_rest(
     with_report: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -93,6 +95,7 @@ def test_what_failed_is_printed_and_exits_1(
     assert "3 failures" in printed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
@@ -154,6 +157,7 @@ def test_bad_usage_names_the_argument(
     assert argument in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_forbidden_construct_in_the_theorems_fails_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -237,6 +241,7 @@ def test_bibtex_names_theorem_version_and_paper(capsys: pytest.CaptureFixture[st
     assert "no public identifier known" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_appendix_comes_from_a_report_file(report: Report, tmp_path: Path) -> None:
     (tmp_path / "report.json").write_text(to_json(report))
     words = ["appendix", "--out", str(tmp_path / "a.tex"), "--json", str(tmp_path / "report.json")]
@@ -244,6 +249,7 @@ def test_appendix_comes_from_a_report_file(report: Report, tmp_path: Path) -> No
     assert r"\label{thm:CW1}" in (tmp_path / "a.tex").read_text()
 
 
+@pytest.mark.slow
 def test_a_report_of_other_clauses_is_refused(
     report: Report, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -279,6 +285,7 @@ def test_borrowed_commands_explain_themselves(
     assert f"usage: attention-geometry {name}" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
     command = f"{sys.executable} -m paper_checks list | head -1"
     done = subprocess.run(

@@ -138,6 +138,7 @@ def test_a_clause_that_fails_elsewhere_has_no_level_k(record_of: RecordOf) -> No
     assert "K" not in {clause["level"] for clause in record["clauses"]}
 
 
+@pytest.mark.slow
 def test_page_and_appendix_show_the_formal_statement_beside_the_clause(report: Report) -> None:
     copy: Report = json.loads(json.dumps(report))
     record = next(r for r in copy["theorems"] if r["id"] == "CW1")

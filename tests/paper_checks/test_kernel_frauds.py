@@ -91,6 +91,7 @@ UNGUARDED = changed(
 UNGUARDED = changed(UNGUARDED, "by move=> F n x ->; rewrite addr0", "exact: (any _ 0)")
 
 
+@pytest.mark.slow
 @pytest.mark.formal
 @pytest.mark.parametrize(
     ("proofs", "word", "answer"),
@@ -113,6 +114,7 @@ def test_a_proof_from_nothing_is_refused_twice(
     assert answer in told(by_kernel)
 
 
+@pytest.mark.slow
 @pytest.mark.formal
 def test_contradictory_hypotheses_have_no_witness(attempt: Attempt) -> None:
     proofs = changed(PROOFS, "x = 0 -> x + x = 0", "x = 0 -> x != 0 -> x + x = x")
@@ -123,6 +125,7 @@ def test_contradictory_hypotheses_have_no_witness(attempt: Attempt) -> None:
     assert "the witness does not refute" in told(checked)
 
 
+@pytest.mark.slow
 @pytest.mark.formal
 def test_a_witness_of_empty_matrices_alone_shows_nothing(attempt: Attempt) -> None:
     proofs = changed(PROOFS, "x + x = 0", "n = 0%N -> x + x = 0")
@@ -136,6 +139,7 @@ def test_a_witness_of_empty_matrices_alone_shows_nothing(attempt: Attempt) -> No
     assert "the witness does not refute" in told(checked)
 
 
+@pytest.mark.slow
 @pytest.mark.formal
 def test_a_shadowed_notation_changes_no_statement(
     attempt: Attempt, monkeypatch: pytest.MonkeyPatch
@@ -155,6 +159,7 @@ def test_a_shadowed_notation_changes_no_statement(
     assert "CW2" in by_kernel.faults
 
 
+@pytest.mark.slow
 @pytest.mark.formal
 def test_a_statement_is_the_theorem_that_is_proved(attempt: Attempt) -> None:
     weaker = changed(STATEMENTS, "x = 0 -> x + x = 0", "x = 0 -> n = 2 -> x + x = 0")
@@ -166,6 +171,7 @@ def test_a_statement_is_the_theorem_that_is_proved(attempt: Attempt) -> None:
         assert "CW2" in checked.faults
 
 
+@pytest.mark.slow
 @pytest.mark.formal
 def test_what_a_section_assumes_is_a_hypothesis_of_the_theorem(attempt: Attempt) -> None:
     proofs = changed(PROOFS, "Theorem gates :", "Section S.\nVariable no : False.\nTheorem gates :")
@@ -175,6 +181,7 @@ def test_what_a_section_assumes_is_a_hypothesis_of_the_theorem(attempt: Attempt)
     assert "False -> forall" in told(checked)
 
 
+@pytest.mark.slow
 @pytest.mark.formal
 @pytest.mark.parametrize(
     ("conclusion", "name", "tactic"),
@@ -202,6 +209,7 @@ def test_the_names_that_a_statement_binds() -> None:
     assert variables(text) == ["a", "b", "c", "e", "f", "i", "k", "l", "x", "y"]
 
 
+@pytest.mark.slow
 @pytest.mark.formal
 def test_a_renamed_theorem_is_missed(attempt: Attempt) -> None:
     renamed = changed(PROOFS, "Theorem gates :", "Theorem gate :")

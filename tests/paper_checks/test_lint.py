@@ -113,6 +113,7 @@ def test_a_paper_that_does_not_import_is_named(monkeypatch: pytest.MonkeyPatch) 
     assert error.startswith("attention-geometry: paper_checks.attention_geometry does not import")
 
 
+@pytest.mark.slow
 def test_every_formula_of_every_theorem_can_be_shown() -> None:
     assert formula_errors(catalogue.CATALOGUE) == []
 

@@ -74,6 +74,7 @@ def test_open_claims_say_what_would_settle_them(claim: str) -> None:
     assert "analyze CHECKPOINT" in record["settled_by"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", [c for c, outcome in EMPIRICAL.items() if outcome == MEASURED])
 def test_measured_claims_have_verdicts_with_models_and_commits(claim: str) -> None:
     record = claims_with(measurements.FOLDER)[claim]

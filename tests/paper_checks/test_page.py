@@ -93,6 +93,7 @@ def html(report: Report) -> str:
     return page.render(report)
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_formulas_are_laid_out_with_the_embedded_font(
     report: Report, html: str, measure: Callable[[str], dict[str, Any]]
@@ -108,6 +109,7 @@ def test_formulas_are_laid_out_with_the_embedded_font(
     assert found["overflow"] <= 0
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_without_the_font_the_measurement_sees_it(
     html: str, measure: Callable[[str], dict[str, Any]]
@@ -119,12 +121,14 @@ def test_without_the_font_the_measurement_sees_it(
     assert not found["display"] > 1.2 * found["inline"]
 
 
+@pytest.mark.slow
 def test_page_holds_as_many_formulas_as_the_report(report: Report, html: str) -> None:
     assert page.count_formulas(report) > 100
     assert html.count("<math") == page.count_formulas(report)
     assert "merror" not in html
 
 
+@pytest.mark.slow
 def test_page_fetches_nothing_and_runs_nothing(html: str) -> None:
     without_font = html.replace(page.font_data(), "")
     assert not re.search(r"<script|<link|<img|<iframe|@import|\bon\w+=", without_font)
@@ -184,6 +188,7 @@ def test_exact_instances_are_counted_by_kind(html: str) -> None:
     assert "7 with free symbols, 3 on 63-bit rationals" in section(html, "CW1")
 
 
+@pytest.mark.slow
 def test_stress_says_what_there_is(report: Report, record_of: Callable[..., TheoremRecord]) -> None:
     cell = {"n": 2, "d": 3, "heads": 1, "dtype": "float32", "device": "cuda"}
     absent = {**cell, "status": "not run", "reason": "no cuda device"}
@@ -206,6 +211,7 @@ def test_text_from_a_run_cannot_become_markup(
     assert "<script" not in shown
 
 
+@pytest.mark.slow
 def test_the_font_has_every_character_of_the_formulas(html: str) -> None:
     font = TTFont(Path(page.__file__).parent / "data" / page.FONT)
     assert "MATH" in font

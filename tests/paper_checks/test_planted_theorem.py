@@ -72,6 +72,7 @@ def run_suite(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sign", "expected"), [("+", 0), ("-", 1)])
 def test_a_planted_false_theorem_fails_the_run_and_is_named(
     tmp_path: Path, sign: str, expected: int

@@ -84,6 +84,7 @@ def test_verify_prints_one_line_a_rate(
     assert "rate:" not in printed(report, record_of("CW1"), on_a_terminal)
 
 
+@pytest.mark.slow
 def test_page_and_appendix_show_a_table_of_rates(
     report: Report, record_of: Callable[..., TheoremRecord]
 ) -> None:
@@ -106,6 +107,7 @@ def test_page_and_appendix_show_a_table_of_rates(
     assert "reached & 2 & 2.005 & 0.005 & 1.000 in" in rows
 
 
+@pytest.mark.slow
 def test_a_missed_limit_fails_its_theorem_and_is_named(
     report: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:

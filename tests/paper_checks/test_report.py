@@ -29,6 +29,7 @@ DESIGNED = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_report_has_the_designed_keys(report: Report) -> None:
     document: Any = json.loads(to_json(report))
     assert shape_errors(document, Report) == []
@@ -39,6 +40,7 @@ def test_report_has_the_designed_keys(report: Report) -> None:
     assert {"name", "level"} <= document["theorems"][0]["clauses"][0].keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [

@@ -90,6 +90,7 @@ def test_an_interrupted_run_ends_its_workers(checks: Any) -> None:
     assert multiprocessing.active_children() == []
 
 
+@pytest.mark.slow
 def test_a_crash_is_a_failure_that_names_the_theorem(checks: Any) -> None:
     report = verify(["CW1"], jobs=2, check=checks.dies)
     (record,) = report["theorems"]
@@ -114,6 +115,7 @@ def test_a_theorem_is_measured_alike_whatever_else_is_verified() -> None:
     assert alone["property_examples"] == 200
 
 
+@pytest.mark.slow
 def test_a_theorem_that_does_not_load_is_named(
     checks: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -90,6 +90,7 @@ def test_verify_prints_one_line_a_table(
     assert not [line for line in lines if "table:" in line]
 
 
+@pytest.mark.slow
 def test_page_and_appendix_show_the_tables(
     report: Report, record_of: Callable[..., TheoremRecord]
 ) -> None:
@@ -118,6 +119,7 @@ def test_text_of_a_table_cannot_become_markup(
     assert "<script" not in shown
 
 
+@pytest.mark.slow
 def test_a_value_that_is_not_as_stated_fails_its_theorem(monkeypatch: pytest.MonkeyPatch) -> None:
     name = "numerics.properties.constant_transport.tables"
     clauses = ("kronecker", "counts")
@@ -129,6 +131,7 @@ def test_a_value_that_is_not_as_stated_fails_its_theorem(monkeypatch: pytest.Mon
     assert [table["title"] for table in record["tables"]] == ["Cubes"]
 
 
+@pytest.mark.slow
 def test_the_spectrum_states_a_rank_for_every_family() -> None:
     names = {f"{f.name}, {f.kind}" + ("" if f.tokens == "generic" else f", {f.tokens}")
              for f in score_families.families()}  # fmt: skip
@@ -138,6 +141,7 @@ def test_the_spectrum_states_a_rank_for_every_family() -> None:
     assert sum(len(table.rows) for table in tables) == 2 * 50 + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["rank", "centred"])
 def test_a_wrong_rank_formula_is_caught_for_every_family(
     monkeypatch: pytest.MonkeyPatch, part: str
@@ -162,12 +166,14 @@ def test_the_overhead_tables_hold_and_a_wrong_shape_is_caught(
     assert len(published.failures) == 3 * 3  # both shares and the length; still over a tenth
 
 
+@pytest.mark.slow
 def test_singular_distances_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rank_tables((2, 3))[-1].ok
     monkeypatch.setattr(score_tables, "distance_determinant", lambda points: 0)
     assert len(rank_tables((2, 3))[-1].failures) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.latex
 def test_the_whole_spectrum_is_typeset_within_the_page(
     report: Report, typeset: Callable[[str], tuple[str, float]]

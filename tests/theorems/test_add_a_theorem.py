@@ -76,6 +76,7 @@ def run(suite: Path, *words: str) -> subprocess.CompletedProcess[str]:
                           timeout=100, check=False)  # fmt: skip
 
 
+@pytest.mark.slow
 def test_two_files_and_a_row_add_a_theorem(suite: Path) -> None:
     assert len(THEOREM.splitlines()) <= 22
     done = run(suite, "verify", "EX1", "--json", "report.json")
@@ -104,6 +105,7 @@ def fault(request: pytest.FixtureRequest, suite: Path) -> str:
     return FAULTS[request.param]
 
 
+@pytest.mark.slow
 def test_a_missing_half_is_one_clear_line_and_unusable_input(suite: Path, fault: str) -> None:
     done = run(suite, "show", "EX1")
     assert done.returncode == 2, done.stdout + done.stderr
@@ -112,6 +114,7 @@ def test_a_missing_half_is_one_clear_line_and_unusable_input(suite: Path, fault:
     assert line.endswith(f"EX1: {fault}"), line
 
 
+@pytest.mark.slow
 def test_a_missing_half_fails_the_run_with_one_line(suite: Path, fault: str) -> None:
     done = run(suite, "verify", "EX1")
     assert done.returncode == 1, done.stdout + done.stderr
@@ -119,6 +122,7 @@ def test_a_missing_half_fails_the_run_with_one_line(suite: Path, fault: str) -> 
     assert line.endswith(f"EX1: {fault}"), line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["show", "verify"])
 def test_a_missing_row_is_one_clear_line(suite: Path, command: str) -> None:
     catalogue = suite / "theorems/catalogue.py"

@@ -58,6 +58,7 @@ def draws(given: tuple[Assumption, ...], count: int = 60) -> list[Draw]:
     return found[:count]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", VOCABULARY)
 def test_what_is_constructed_has_the_property_and_varies(name: str) -> None:
     given, spoiled = VOCABULARY[name]
@@ -69,6 +70,7 @@ def test_what_is_constructed_has_the_property_and_varies(name: str) -> None:
     assert {draw.size(n if n in spoiled.shape else d) for draw in found} >= {1, 2}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", VOCABULARY)
 def test_a_spoiled_entry_breaks_it(name: str) -> None:
     given, spoiled = VOCABULARY[name]
@@ -82,6 +84,7 @@ def test_a_spoiled_entry_breaks_it(name: str) -> None:
 
 
 # exp has no polynomial instance: test_rules.py shows that these are refused.
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in VOCABULARY if name != "exponential"])
 def test_it_is_constructed_from_free_symbols_too(name: str) -> None:
     given, _ = VOCABULARY[name]

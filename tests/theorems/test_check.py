@@ -203,6 +203,7 @@ def test_the_example_without_a_fault_holds() -> None:
     assert report["necessity"] == {stochastic.id: {"moves": "needed"}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_reported_with_theorem_and_clause(fault: str) -> None:
     theorem, line = FAULTS[fault]
@@ -238,6 +239,7 @@ def test_a_clause_without_steps_has_level_n() -> None:
     assert [clause["level"] for clause in report["clauses"]] == ["G", "N"]
 
 
+@pytest.mark.slow
 def test_verify_is_deterministic_for_a_seed() -> None:
     program = (
         "import json, theorems.check as c, theorems.connection_walks.constant_transport as t;"

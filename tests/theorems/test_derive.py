@@ -190,6 +190,7 @@ def sign_fuzz(cases: int) -> dict[int, int]:
     return read
 
 
+@pytest.mark.slow
 def test_a_visible_sign_is_the_sign_of_the_values() -> None:
     assert min(sign_fuzz(1500).values()) >= 100
 

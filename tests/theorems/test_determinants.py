@@ -187,6 +187,7 @@ FORMS: dict[str, tuple[Determinant, str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOLD)
 def test_a_true_determinant_follows_and_no_search_refutes_it(name: str) -> None:
     derive(HOLD[name])
@@ -284,6 +285,7 @@ def test_without_a_planted_bug_all_are_told_apart() -> None:
     assert passing() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bug", PLANTED)
 def test_a_planted_bug_is_noticed(bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
     home, name, sound, changed = PLANTED[bug]

@@ -87,6 +87,7 @@ def plant(monkeypatch: pytest.MonkeyPatch, function: str, sound: str, bug: str) 
             monkeypatch.setattr(place, name, found[name])
 
 
+@pytest.mark.slow
 def test_random_sums_are_judged_as_their_values_say(fuzz: Fuzz) -> None:
     counts = fuzz(CASES)
     assert counts["Accepted"] >= 160, counts
@@ -94,6 +95,7 @@ def test_random_sums_are_judged_as_their_values_say(fuzz: Fuzz) -> None:
     assert counts["Uncounts"] <= 10, counts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bug", PLANTED)
 def test_a_planted_bug_is_noticed(fuzz: Fuzz, bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch, *PLANTED[bug])

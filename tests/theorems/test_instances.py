@@ -67,6 +67,7 @@ FALSEHOODS: dict[str, Rule] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TRUTHS)
 @pytest.mark.parametrize("seed", range(3))
 def test_a_true_statement_is_not_refuted(name: str, seed: int) -> None:
@@ -75,6 +76,7 @@ def test_a_true_statement_is_not_refuted(name: str, seed: int) -> None:
     assert found.valid >= 50, f"{name}: only {found.valid} of 200 tries are instances"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FALSEHOODS)
 @pytest.mark.parametrize("seed", range(3))
 def test_a_false_statement_is_refuted_and_the_counterexample_holds_up(name: str, seed: int) -> None:

@@ -45,6 +45,7 @@ CONSTRUCTS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("construct", CONSTRUCTS)
 def test_a_forbidden_construct_is_caught(construct: str) -> None:
     fault, line, _ = CONSTRUCTS[construct]
@@ -52,6 +53,7 @@ def test_a_forbidden_construct_is_caught(construct: str) -> None:
         raise ValueError("\n".join(forbidden(f"'''Text.'''\n{fault}", "family/slug.py")))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("construct", CONSTRUCTS)
 def test_its_sound_twin_is_left_alone(construct: str) -> None:
     *_, twin = CONSTRUCTS[construct]
@@ -68,10 +70,12 @@ def test_each_fault_is_one_line_in_order() -> None:
     assert [line.split(":")[1] for line in found] == ["1", "2", "3"], found
 
 
+@pytest.mark.slow
 def test_theorems_are_free_of_forbidden_constructs() -> None:
     assert lint_package() == [], "\n".join(lint_package())
 
 
+@pytest.mark.slow
 def test_the_lint_reads_every_file(tmp_path: Path) -> None:
     shutil.copytree(PACKAGE, copy := tmp_path / "theorems", ignore=lambda *_: ["__pycache__"])
     files = sorted(copy.rglob("*.py"))

@@ -129,6 +129,7 @@ def test_a_loophole_is_closed(loophole: str) -> None:
         derive(LOOPHOLES[loophole])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loophole", LOOPHOLES)
 def test_a_loophole_is_reported_and_does_not_stop_the_run(loophole: str) -> None:
     step = LOOPHOLES[loophole]

@@ -37,6 +37,7 @@ def at_heads(step: Rule, count: int) -> tuple[str | None, int]:
     return difference((step.lhs, step.rhs), Draw(free, given, sizes)), free.used
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
 def test_identity_holds_with_free_symbols(count: int) -> None:
     fault, symbols = at_heads(rigidity.identity, count)
@@ -44,6 +45,7 @@ def test_identity_holds_with_free_symbols(count: int) -> None:
     assert symbols >= count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 3, 4])
 def test_identity_without_the_half_fails_with_free_symbols(count: int) -> None:
     (mutant,) = (m for m in rigidity.THEOREM.mutants if m.id == "missing_half")
@@ -125,6 +127,7 @@ def test_isometric_gauges_of_differing_heads_exist_and_lose_weight() -> None:
     assert strict >= 5
 
 
+@pytest.mark.slow
 def test_one_gauge_of_a_similar_walk_is_not_the_walk_itself() -> None:
     """Rows of P must sum to 1 for P' = P: any_gauge alone leaves P' = P_ij s_j / s_i."""
     draws = gauges(isometric_gauges.any_gauge, 40)

@@ -164,6 +164,7 @@ def test_a_true_statement_follows(name: str) -> None:
     derive(HOLD[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FALSE)
 def test_a_false_twin_does_not(name: str) -> None:
     rule, message = FALSE[name]
@@ -171,6 +172,7 @@ def test_a_false_twin_does_not(name: str) -> None:
         derive(rule)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["vanishing", "squares", "linear", "triangle", "realigned"])
 def test_searches_do_not_refute_what_holds(name: str) -> None:
     found = search(HOLD[name], TRUE, Random(1), 300)
@@ -279,6 +281,7 @@ def test_without_a_planted_bug_no_false_twin_passes() -> None:
     assert passing() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bug", PLANTED)
 def test_a_planted_bug_lets_a_false_twin_pass(bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
     home, name, sound, changed = PLANTED[bug]

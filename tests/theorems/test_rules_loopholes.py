@@ -166,6 +166,7 @@ def test_a_false_statement_is_not_verified(loophole: str) -> None:
     assert not verified(LOOPHOLES[loophole])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loophole", INDUCTIONS)
 @pytest.mark.parametrize("alone", [True, False], ids=["alone", "with base and step"])
 def test_a_false_induction_is_not_verified(loophole: str, alone: bool) -> None:

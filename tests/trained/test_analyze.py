@@ -39,6 +39,7 @@ def call(*arguments: object) -> int:
     return analyze.run(parser.parse_args([str(argument) for argument in arguments]))
 
 
+@pytest.mark.slow
 def test_summary_is_complete_and_the_same_twice(
     tiny: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -67,6 +68,7 @@ def test_summary_is_complete_and_the_same_twice(
         assert layer["row_sum_deviation"] <= 11 * 2**-53, f"{layer}"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unplotted")
 def test_default_destination_is_named_after_the_checkpoint(
     tiny: Path, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -76,6 +78,7 @@ def test_default_destination_is_named_after_the_checkpoint(
     assert (tmp_path / "build" / "analyze" / "tiny" / "summary.json").is_file()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unplotted")
 def test_a_terminal_gets_a_table(
     tiny: Path, text: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -95,6 +98,7 @@ def test_padding_and_truncation_of_the_tokenizer_file_are_off(tiny: Path, text: 
     assert 0 not in tokens.ids, f"padded: {tokens.ids}"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unplotted")
 def test_a_long_text_is_cut_and_says_so(
     tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -175,6 +179,7 @@ def test_arguments_that_make_no_measurement_are_refused(
     assert match in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", BAD_INPUT)
 def test_bad_input_is_one_line_and_status_2(
     case: str,
@@ -232,6 +237,7 @@ def test_a_failed_gate_measures_nothing(
     assert not (tiny / "out").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unplotted")
 def test_a_failed_identity_is_written_and_status_1(
     tiny: Path, text: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -262,6 +268,7 @@ def test_a_text_of_invisible_characters_has_no_tokens(minilm: Path) -> None:
         tokenise(open_checkpoint(minilm), "\u200b\u200b\n", 512)
 
 
+@pytest.mark.slow
 @pytest.mark.models
 def test_minilm_is_its_connection_walk_and_not_its_graph(minilm: Path) -> None:
     checkpoint = open_checkpoint(minilm)

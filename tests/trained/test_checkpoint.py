@@ -130,6 +130,7 @@ def test_a_truncated_file_is_refused(kept: float, tiny: Path) -> None:
         open_checkpoint(tiny)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "match"),
     [
@@ -147,6 +148,7 @@ def test_an_unreadable_config_is_refused(content: bytes, match: str, tiny: Path)
         open_model(open_checkpoint(tiny))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind",
     ["t5", "gpt_neo", "gpt_neox", "gemma3", "mixtral", "phi3", "BERT", "", None, 3, ["bert"]],
@@ -160,6 +162,7 @@ def test_unknown_architectures_are_refused_by_name(kind: object, tiny: Path) -> 
     assert repr(kind) in str(refusal.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "match"),
     [

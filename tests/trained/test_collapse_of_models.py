@@ -40,6 +40,7 @@ def test_spread_of_three_tokens_by_hand() -> None:
         spread_of(TOKENS, (0, 1, 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("causal", [True, False])
 def test_factors_bound_what_a_layer_leaves(causal: bool) -> None:
     for seed in range(20):

@@ -40,6 +40,7 @@ def drawn(kind: str, found: Factors, draws: int = 2) -> Factors:
     return Factors(torch.cat([p.v for p in parts]), torch.cat([p.o for p in parts]), found.owner)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("d", "k"), [(48, 6), (64, 4), (96, 12)])
 def test_gaussian_factors_are_near_isometries_by_themselves(d: int, k: int) -> None:
     found = control("gaussian", gaussian(d, k), scene(d), LEAST_DRAWS, SEED)
@@ -48,6 +49,7 @@ def test_gaussian_factors_are_near_isometries_by_themselves(d: int, k: int) -> N
     assert 0.9 <= ratio <= 1.1, f"d = {d}, d_h = {k}: control / sqrt(d_h / 2d) = {ratio}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_exactly_isometric_heads_stand_out_from_every_control_that_can_move(kind: str) -> None:
     found, own = isometric(), measured(isometric(), scene())
@@ -59,6 +61,7 @@ def test_exactly_isometric_heads_stand_out_from_every_control_that_can_move(kind
         assert float(drawn_cv.min()) > 0.1, f"{kind} draws isometries"
 
 
+@pytest.mark.slow
 def test_random_heads_do_not_stand_out() -> None:
     found = gaussian()
     own = measured(found, scene())
@@ -136,6 +139,7 @@ def test_haar_draws_are_orthogonal_and_have_no_preferred_sign() -> None:
     assert float(np.abs(q.mean(axis=0)).max()) < 0.13, f"{q.mean(axis=0)}"
 
 
+@pytest.mark.slow
 def test_draws_depend_on_seed_layer_and_head_and_on_nothing_else(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -192,6 +192,7 @@ CHANGES: dict[str, tuple[str, Callable[[dict[str, Any]], None], str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CHANGES)
 def test_every_condition_counts(case: str) -> None:
     id, change, expected = CHANGES[case]

@@ -90,6 +90,7 @@ FAULTY_WEIGHTS: dict[str, tuple[str, Weights]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTY_WEIGHTS)
 def test_gate_rejects_faulty_weights(
     fault: str, decoder: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
@@ -155,6 +156,7 @@ FAULTY_CODE: dict[str, Patch] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTY_CODE)
 def test_gate_rejects_faulty_code(
     fault: str,
@@ -232,6 +234,7 @@ FAULTY_LAYERS: dict[str, Patch] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTY_LAYERS)
 def test_gate_rejects_a_faulty_layer_around_a_sound_module(
     fault: str, decoder: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
@@ -258,6 +261,7 @@ def test_identity_rejects_transports_of_the_wrong_grouped_head(
         assert min(found.edges, found.matrices) > SEEN, f"passed: {found}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("blocks", [1, 200, 10**6])
 def test_identity_is_the_same_whatever_is_held_of_the_transports(
     blocks: int, decoder: Callable[[str], Path]

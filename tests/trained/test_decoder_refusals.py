@@ -61,6 +61,7 @@ CONFIGURATIONS: list[tuple[str, dict[str, object], str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("family", "changes", "match"), CONFIGURATIONS)
 def test_other_mathematics_and_misfits_are_refused(
     family: str,

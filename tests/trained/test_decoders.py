@@ -59,6 +59,7 @@ def by_transformers(directory: Path, tokens: Tokens, lifted: bool) -> torch.Tens
     return kept[0][0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_layer_passes_the_gate_and_is_its_connection_walk(
     family: str, decoder: Callable[[str], Path]
@@ -73,6 +74,7 @@ def test_every_layer_passes_the_gate_and_is_its_connection_walk(
         assert walk.surrogate > 0.1, f"the graph alone should miss much: {walk}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_streamed_forward_is_the_whole_model(family: str, decoder: Callable[[str], Path]) -> None:
     found, tokens = streamed(decoder(family))
@@ -146,6 +148,7 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_variants_of_a_family_are_measured_as_they_are(
     variant: str, make_decoder: Callable[..., Path]
@@ -187,6 +190,7 @@ def test_names_with_the_prefix_of_a_language_model_are_found(
         assert torch.equal(found, expected), f"{family}: {found} is not {expected}"
 
 
+@pytest.mark.slow
 def test_soft_capped_logits_have_an_eager_reference_and_others_sdpa(
     decoder: Callable[[str], Path],
 ) -> None:
@@ -212,6 +216,7 @@ def plain(self: InFloat64, func: Any, types: Any, args: Any = (), kwargs: Any = 
     return func(*args, **(kwargs or {}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_value_fold_is_the_gain_of_the_norm_before(
     family: str, decoder: Callable[[str], Path]

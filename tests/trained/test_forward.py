@@ -39,6 +39,7 @@ def by_transformers(directory: Path, tokens: Tokens) -> torch.Tensor:
         return model.eval()(input_ids=torch.tensor([tokens.ids])).last_hidden_state[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [
@@ -67,6 +68,7 @@ def test_streamed_forward_is_the_whole_model(
     assert error < identity.PARITY_THRESHOLD, f"{changes}: off by {error}"
 
 
+@pytest.mark.slow
 @pytest.mark.models
 def test_minilm_streams_as_the_whole_model(minilm: Path) -> None:
     found, tokens = streamed(minilm, None)

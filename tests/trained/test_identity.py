@@ -111,6 +111,7 @@ FAULTY_WEIGHTS: dict[str, Callable[[AttentionWeights], AttentionWeights]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTY_WEIGHTS)
 def test_gate_rejects_faulty_weights(
     fault: str, tiny: Path, text: Path, monkeypatch: pytest.MonkeyPatch
@@ -164,6 +165,7 @@ FAULTY_WALKS: dict[str, tuple[str, Callable[..., torch.Tensor]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTY_WALKS)
 def test_identity_rejects_faulty_walks(
     fault: str, tiny: Path, text: Path, monkeypatch: pytest.MonkeyPatch

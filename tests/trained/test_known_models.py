@@ -75,6 +75,7 @@ def outcomes(
     return measure
 
 
+@pytest.mark.slow
 def test_isometric_and_reversible_heads_are_recognised(
     make_bert: Callable[..., Path], outcomes: Callable[..., dict[str, dict[str, Any]]]
 ) -> None:
@@ -90,6 +91,7 @@ def test_isometric_and_reversible_heads_are_recognised(
     assert "100% below the 5% point" in text, text
 
 
+@pytest.mark.slow
 def test_random_heads_are_not(
     make_bert: Callable[..., Path], outcomes: Callable[..., dict[str, dict[str, Any]]]
 ) -> None:
@@ -101,6 +103,7 @@ def test_random_heads_are_not(
     assert found["EM.scale"]["outcome"] == "NOT TESTABLE HERE"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "value_heads"), [("gpt2", 3), ("llama", 2), ("gemma2", 2)])
 def test_decoders_have_no_reversibility_and_a_norm_to_fold(
     kind: str,

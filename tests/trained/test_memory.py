@@ -77,6 +77,7 @@ def peak_while(monkeypatch: pytest.MonkeyPatch, work: Callable[[], object]) -> i
     return ledger.peak
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["llama", "gpt2"])
 def test_a_streamed_model_holds_one_layer_even_where_all_are_kept_hold_of(
     family: str, make_decoder: Callable[..., Path], monkeypatch: pytest.MonkeyPatch

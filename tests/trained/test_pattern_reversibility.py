@@ -87,6 +87,7 @@ def test_uniform_rows_have_no_structure() -> None:
     assert found["centred"] == "no structure"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [3, 7, 30])
 def test_batched_forms_are_the_functions_of_the_theorems(n: int) -> None:
     P = torch.stack([walk(n, seed=1), symmetric(n, seed=2), walk(n, seed=3, peak=3.0)])
@@ -141,6 +142,7 @@ def test_shuffled_rows_keep_the_entries_of_every_row(diagonal: bool) -> None:
     assert len({tuple(row) for row in found[:, 2].tolist()}) > 20, "rows are not redrawn"
 
 
+@pytest.mark.slow
 def test_exactly_reversible_heads_are_recognised_and_random_ones_are_not() -> None:
     below = {"reversible": 0, "random": 0}
     for seed in range(12):

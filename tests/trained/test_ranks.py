@@ -105,6 +105,7 @@ def test_ranks_own_each_layer_once() -> None:
     assert all(sum(row) == 1 for row in owners)
 
 
+@pytest.mark.slow
 def test_a_killed_run_resumes_where_it_was(
     tiny: Path, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -46,6 +46,7 @@ def forms(t: Any, **chosen: Any) -> dict[str, torch.Tensor]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_tiles")
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
@@ -83,6 +84,7 @@ def test_the_bound_tells_wrong_scores_from_right_ones(draw: Callable[..., Any], 
         assert bool(((torch.softmax(scores, -1) @ t.values - tiled).abs() > bound).any())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_tiles")
 @pytest.mark.parametrize("kind", KINDS)
 def test_phases_turn_what_is_summed(draw: Callable[..., Any], kind: str) -> None:
@@ -103,6 +105,7 @@ def test_phases_turn_what_is_summed(draw: Callable[..., Any], kind: str) -> None
             assert bool(((found - weights @ t.values).abs() > bound + other + sizes).any())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_tiles")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("form", ["tiled", "differentiable"])
@@ -160,6 +163,7 @@ def attend(chosen: dict[str, Any], x: Any, D: Any, U: Any, v: Any) -> torch.Tens
     return geodesic_attention(x, MetricField(D, U), v, **chosen)
 
 
+@pytest.mark.slow
 def test_gradients_are_those_of_differences(
     draw: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -240,6 +244,7 @@ class Largest(TorchDispatchMode):
         return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_memory_is_linear_in_the_length(draw: Callable[..., Any], kind: str) -> None:
     d, r, found = 8, 2, []

@@ -19,6 +19,7 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return importlib.import_module("benchmarks.attention")
 
 
+@pytest.mark.slow
 def test_both_are_timed_and_memory_is_fitted(
     measured: ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -75,6 +76,7 @@ def test_memory_that_grows_with_the_square_would_be_seen(
     assert float(exponent[1]) > 1.8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recomputed", [True, False])
 def test_memory_under_gradients_is_linear_where_blocks_are_evaluated_again(
     measured: ModuleType, monkeypatch: pytest.MonkeyPatch, recomputed: bool

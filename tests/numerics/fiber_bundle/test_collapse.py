@@ -89,6 +89,7 @@ def tokens(size: float, n: int = 12) -> torch.Tensor:
     return size * torch.randn(1, n, WIDTH, generator=g, dtype=torch.float64)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("size", [1e-3, 0.1, 1.0, 5.0])
 def test_a_random_stack_stays_below_the_bound(kind: str, size: float) -> None:
@@ -108,6 +109,7 @@ def test_a_random_stack_stays_below_the_bound(kind: str, size: float) -> None:
         assert widths[1] <= c * widths[0] ** 3 + slack
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_trained_stack_stays_below_the_bound(kind: str) -> None:
     layers, x = trained_layers(kind)
@@ -166,6 +168,7 @@ def two_tokens(law: Callable[[int], float], last: int) -> list[float]:
     return found
 
 
+@pytest.mark.slow
 @torch.no_grad()
 def test_the_logarithmic_law_decides_collapse() -> None:
     """RA12 with B_l = c log l: 2 / (L (L + 1)) for c = 1, towards pi / sinh pi for c = 2."""

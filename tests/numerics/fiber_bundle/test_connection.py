@@ -160,6 +160,7 @@ def test_no_array_has_the_square_of_the_width(draw: Callable[..., Any]) -> None:
     assert largest.entries >= d * d
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["curvature", "torsion"])
 def test_curvature_and_torsion_have_gradients(draw: Callable[..., Any], name: str) -> None:
     t = draw(1, 1, 3, 2, 1)
@@ -176,6 +177,7 @@ def test_curvature_and_torsion_have_gradients(draw: Callable[..., Any], name: st
     assert torch.autograd.gradcheck(outputs, leaves)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transport", ["plain", "frames", "phases"])
 @pytest.mark.parametrize("kind", ["query", "symmetrised"])
 @torch.no_grad()

@@ -50,6 +50,7 @@ def test_the_unigram_entropy_is_that_of_the_frequencies() -> None:
     assert unigram_entropy(text(2, 200)) < math.log(len(ALPHABET))
 
 
+@pytest.mark.slow
 def test_the_command_prints_both_curves_and_what_came_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -94,6 +95,7 @@ def stored() -> dict[str, Any]:
     return curves.load()
 
 
+@pytest.mark.slow
 def test_the_stored_curves_are_of_the_default_settings(stored: dict[str, Any]) -> None:
     """What the repository ships is a full run of the command without arguments."""
     settings = train.plan(train.parse([]))
@@ -109,6 +111,7 @@ def test_the_stored_curves_are_of_the_default_settings(stored: dict[str, Any]) -
         assert all([step for step, _ in points] == steps for points in found)
 
 
+@pytest.mark.slow
 @torch.no_grad()
 def test_the_stored_curves_start_where_training_starts(stored: dict[str, Any]) -> None:
     """Four digits of a mean of float32 losses: the last may differ between machines."""

@@ -66,6 +66,7 @@ def test_metrics_of_some_tokens_are_theirs(draw: Callable[..., Any]) -> None:
     assert torch.equal(some, t.metric.solve(t.values)[:, :, places])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["generic", "no columns", "equal columns", "orthonormal columns"])
 def test_gradients_exist_where_eigenvalues_meet(draw: Callable[..., Any], case: str) -> None:
     t = draw(1, 1, 3, 4, 2)
@@ -96,6 +97,7 @@ def test_the_gradient_of_eigenvectors_would_not_do() -> None:
     assert torch.equal(ours, torch.zeros_like(V))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("core", [0, 1, 2], ids=["frame", "unframe", "solve"])
 def test_a_wrong_divided_difference_fails_the_gradient_check(
     core: int, monkeypatch: pytest.MonkeyPatch

@@ -83,6 +83,7 @@ def first_order_bound(model: LanguageModel, dtype: torch.dtype) -> tuple[Any, An
     return logits.detach(), torch.tensor(bounds, dtype=torch.float64)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 def test_a_forward_pass_is_that_of_float64_within_the_rounding_of_its_dtype(
@@ -130,6 +131,7 @@ def test_a_gpu_finds_what_the_processor_finds(dtype: torch.dtype) -> None:
     assert bool(((chosen(found).cpu().double() - exact).abs() <= bound).all())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["query", "symmetrised"])
 @pytest.mark.parametrize("transport", ["plain", "frames", "phases"])
 def test_the_gradient_of_a_block_is_that_of_its_differences(kind: str, transport: str) -> None:
@@ -139,6 +141,7 @@ def test_the_gradient_of_a_block_is_that_of_its_differences(kind: str, transport
     assert torch.autograd.gradcheck(lambda x: block(x, causal=True), [x.requires_grad_()])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHAPES)
 @torch.no_grad()
 def test_a_causal_model_of_a_prefix_is_the_prefix(name: str) -> None:
@@ -192,6 +195,7 @@ def test_half_precision_is_computed_wide() -> None:
     assert points.dtype == connection.metric.D.dtype == torch.float32
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [FiberBundleBlock, StandardBlock])
 @pytest.mark.parametrize("causal", [False, True])
 @torch.no_grad()

@@ -81,6 +81,7 @@ def x() -> torch.Tensor:
     return torch.randn(2, 11, WIDTH, generator=g, dtype=torch.float64)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["query", "symmetrised"])
 @pytest.mark.parametrize("transport", ["plain", "frames"])
 @pytest.mark.parametrize("causal", [False, True])
@@ -186,6 +187,7 @@ def transported(t: Any, kind: str) -> torch.Tensor:
     return t.metric.unframe(geodesic_attention(t.points, t.metric, framed, kind=kind))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["query", "symmetrised"])
 @pytest.mark.parametrize("case", ["signed permutation", "rotation of a scalar core", "rotation"])
 @torch.no_grad()

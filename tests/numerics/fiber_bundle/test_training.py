@@ -37,6 +37,7 @@ def same(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [8, 32, 64])
 @pytest.mark.parametrize("rank", [1, 2, 4])
 def test_models_of_both_kinds_have_equal_size(width: int, rank: int) -> None:
@@ -50,6 +51,7 @@ def test_models_of_both_kinds_have_equal_size(width: int, rank: int) -> None:
     assert abs(ours.parameters() - same_width) > 0.01 * ours.parameters()
 
 
+@pytest.mark.slow
 def test_training_lowers_the_loss_and_records_it() -> None:
     run = Run(replace(SMALL, steps=60, every=30))
     curve = run.train()
@@ -58,6 +60,7 @@ def test_training_lowers_the_loss_and_records_it() -> None:
     assert all(p.grad is not None and bool(p.grad.any()) for p in run.model.parameters())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop", [1, 3, 4])
 def test_a_run_that_was_killed_goes_on_as_if_it_had_not_been(tmp_path: Path, stop: int) -> None:
     whole = Run(SMALL)
@@ -78,6 +81,7 @@ def test_a_run_that_was_killed_goes_on_as_if_it_had_not_been(tmp_path: Path, sto
     assert same(again.state(), whole.state())
 
 
+@pytest.mark.slow
 def test_a_resumed_run_depends_on_all_that_is_saved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,6 +107,7 @@ def test_a_resumed_run_depends_on_all_that_is_saved(
     assert same(sound.model.state_dict(), whole.model.state_dict())
 
 
+@pytest.mark.slow
 def test_a_checkpoint_is_written_whole_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,6 +153,7 @@ def test_a_checkpoint_with_one_changed_bit_is_refused_and_changes_nothing(tmp_pa
     run.restore(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
 def test_a_loss_that_is_not_finite_ends_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bad: float
@@ -182,6 +188,7 @@ def test_a_gradient_that_is_not_finite_ends_the_run(monkeypatch: pytest.MonkeyPa
     assert same(before, list(run.model.parameters()))
 
 
+@pytest.mark.slow
 def test_the_command_says_when_a_loss_is_not_finite(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -194,6 +201,7 @@ def test_the_command_says_when_a_loss_is_not_finite(
     assert "expected cpu, cuda" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_command_goes_on_after_a_kill(tmp_path: Path) -> None:
     """Killed by the system at its first checkpoint past the start, run again, compared."""
     call = [sys.executable, "-m", "numerics.fiber_bundle.train", *ARGUMENTS, "--out"]

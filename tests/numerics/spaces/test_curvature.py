@@ -53,6 +53,7 @@ def test_curvature_is_plus_one_zero_or_minus_one(name: str) -> None:
         assert measured.attained, measured.explain()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CURVED)
 @pytest.mark.parametrize("wrong", [-2.0, -0.5, 0.5, 2.0])
 def test_another_curvature_would_be_seen(name: str, wrong: float) -> None:

@@ -181,6 +181,7 @@ FALSE = [
 """Spaces that are none, the law that each breaks, and how; None: by a point off the space."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("space", "law", "says"), FALSE, ids=[f"{type(s).__name__}-{law[5:]}" for s, law, _ in FALSE]
 )

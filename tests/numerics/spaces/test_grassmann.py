@@ -184,6 +184,7 @@ def test_gradients_of_log_exp_and_readouts_are_finite_where_angles_repeat() -> N
             assert bool((gradient != 0).any())
 
 
+@pytest.mark.slow
 def test_gradient_of_log_agrees_with_differences() -> None:
     space, generator = PLANES, np.random.default_rng(7)
     x, y, z = (torch.from_numpy(space.random_points(generator, 1)) for _ in range(3))
@@ -215,6 +216,7 @@ def test_exp_brings_points_within_the_slack_back_to_the_space() -> None:
         close(y @ y - y, 0.0, 4 * PLANES.n * 2.0**-53)
 
 
+@pytest.mark.slow
 @every
 def test_geodesics_close(space: Grassmann) -> None:
     x = space.random_points(np.random.default_rng(8), 1)

@@ -62,6 +62,7 @@ def test_points_beyond_the_radius_are_refused(r: float, gap: Gap, dtype: str) ->
         H2.distance(BASE.astype(dtype), polar(r + gap[0], 0.4, dtype))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("r", "gap", "dtype"), [case for case in EVERY if case not in FAR])
 def test_distance_is_that_of_the_stored_points(r: float, gap: Gap, dtype: str) -> None:
     radial, turn = gap
@@ -93,6 +94,7 @@ def test_radius_is_where_rounding_moves_a_point_by_the_root_of_a_roundoff(
         H2.check(polar(R + 0.01, 1.0, dtype))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("part", [0.0, 0.3, 0.7])
 @pytest.mark.parametrize("turn", [0.0, 2.0, math.pi])

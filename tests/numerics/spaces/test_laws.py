@@ -54,7 +54,7 @@ SPACES: dict[str, Space] = {
 }
 KINDS = ("numpy-float64", "numpy-float32", "torch-float64", "torch-float32")
 WITHOUT_PRODUCT = ("flat", "spd-1", "spd", "log-euclidean", "product-of-matrices")
-
+pytestmark = pytest.mark.slow
 every = pytest.mark.parametrize("space", SPACES.values(), ids=SPACES.keys())
 kinds = pytest.mark.parametrize("kind", KINDS)
 

@@ -104,6 +104,7 @@ FALSE = [
 """Spaces that are none, the law that each breaks, and how; None: by a point off the space."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("space", "law", "says"), FALSE, ids=[f"{type(s).__name__}-{law[5:]}" for s, law, _ in FALSE]
 )
@@ -122,6 +123,7 @@ def test_a_euclidean_operation_in_disguise_breaks_a_law(
             getattr(laws, law)(*arguments)
 
 
+@pytest.mark.slow
 def test_the_spaces_themselves_keep_these_laws(laws: ModuleType) -> None:
     for space, law, _ in FALSE:
         true = next(s for s in laws.SPACES.values() if type(s) is type(space).__mro__[1])

@@ -65,6 +65,7 @@ def agree(ours: Any, theirs: Any, bound: Any, what: str) -> None:
     assert (off <= np.asarray(bound)).all(), f"{what}: off by {off.max():.3g}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [2, 3, 8])
 def test_sphere_agrees_with_geoopt(geoopt: Any, d: int) -> None:
     S, (x, y) = Sphere(d), drawn(Sphere(d))
@@ -77,6 +78,7 @@ def test_sphere_agrees_with_geoopt(geoopt: Any, d: int) -> None:
     agree(S.exp(x, v), theirs.expmap(x, v), 16 * d * U, "exp")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [2, 5])
 def test_hyperbolic_space_agrees_with_geoopt(geoopt: Any, d: int) -> None:
     H, (x, y) = Lorentz(d), drawn(Lorentz(d))
@@ -102,6 +104,7 @@ def lifted(x: Any) -> Any:
     return torch.cat([torch.sqrt(1 + (space * space).sum(1, keepdim=True)), space], dim=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [2, 5])
 def test_the_ball_of_geoopt_is_that_of_to_ball(geoopt: Any, d: int) -> None:
     H, (x, y) = Lorentz(d), drawn(Lorentz(d))

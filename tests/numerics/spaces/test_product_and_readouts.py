@@ -57,6 +57,7 @@ def test_heat_weights_of_a_product_are_products_of_heat_weights() -> None:
     assert abs(heat_weights(SH, x, x, 0.5) - product).max() <= bound
 
 
+@pytest.mark.slow
 def test_each_factor_has_its_own_condition_for_a_unique_mean() -> None:
     # 6 apart in the hyperbolic factor, where every mean is unique; 1 apart on the sphere.
     a = np.array([[1.0, 0.0, 0.0], [math.cos(1.0), math.sin(1.0), 0.0]])

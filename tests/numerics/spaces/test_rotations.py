@@ -201,6 +201,7 @@ def test_gradient_of_the_polar_factor_is_finite_where_singular_values_meet() -> 
     close(gradient, exact, 16 * RHO)
 
 
+@pytest.mark.slow
 def test_many_steps_do_not_leave_the_group() -> None:
     x, v = ONE, 0.1 * skew(AXES[3])
     for _ in range(1000):

@@ -77,6 +77,7 @@ def turned(*values: float) -> torch.Tensor:
     return symmetric("a", (basis * torch.tensor(values, dtype=DOUBLE)) @ basis.mT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "values", [(1.0, 1.0, 2.0, 3.0), (2.0, 2.0, 2.0, 2.0), (0.1, 0.2, 4.0, 9.0)]
 )

@@ -148,6 +148,7 @@ DAMAGE: dict[str, tuple[bytes, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", DAMAGE)
 def test_a_damaged_file_is_refused(
     case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -166,6 +167,7 @@ def test_a_damaged_file_is_refused(
     assert [p.name for p in tmp_path.iterdir()] == ["damaged.gguf"], "something was written"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.999])
 def test_a_truncated_model_is_refused(share: float, make_gguf: Callable[..., Path]) -> None:
     file = make_gguf("llama")
@@ -185,6 +187,7 @@ def refusal_of(file: Path) -> str | None:
     return None
 
 
+@pytest.mark.slow
 def test_no_changed_byte_of_a_header_raises_anything_else(tmp_path: Path) -> None:
     content, file, refused = build(LLAMA, (TABLE,)), tmp_path / "changed.gguf", 0
     for position in range(len(content) - 256):

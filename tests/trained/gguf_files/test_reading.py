@@ -32,6 +32,7 @@ def leaving(model: Model, ids: Sequence[int] = IDS) -> torch.Tensor:
     return x
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_converted_model_is_the_model(kind: str, make_gguf: Callable[..., Path]) -> None:
     changes: dict[str, Any] = {}
@@ -66,6 +67,7 @@ def test_half_split_by_hand() -> None:
     assert found == [0, 1, 2, 10, 11, 12, 20, 21, 22, 30, 31, 32]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["llama", "gemma2", "gpt2"])
 def test_tensors_are_those_that_transformers_reads(
     kind: str, make_gguf: Callable[..., Path]
@@ -89,6 +91,7 @@ def test_tensors_are_those_that_transformers_reads(
         assert error <= 2**-23, f"{kind}, {short}: off by {error}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quantised", ["Q8_0", "Q4_0", "Q4_1", "Q5_1", "F16", "BF16"])
 def test_quantised_weights_are_dequantised_labelled_and_measured(
     quantised: str, make_gguf: Callable[..., Path]
@@ -154,6 +157,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "metadata", "match"), REFUSED)
 def test_other_hyperparameters_are_refused_by_name(
     kind: str, metadata: dict[str, Any], match: str, make_gguf: Callable[..., Path]
@@ -175,6 +179,7 @@ def test_gemma_2_of_27_billion_scales_by_d_over_h() -> None:
         assert configuration(header)["query_pre_attn_scalar"] == scalar
 
 
+@pytest.mark.slow
 @pytest.mark.models
 def test_smollm2_is_labelled_and_its_streamed_forward_is_the_whole_model(smollm2: Path) -> None:
     import transformers

@@ -76,6 +76,7 @@ def test_a_tokenizer_beside_the_file_comes_first(
     assert tokenise(open_checkpoint(file), "every walk", 16).ids == (2, 4, 5, 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("metadata", "match"),
     [
@@ -96,6 +97,7 @@ def test_an_unknown_tokenizer_is_refused_by_name(
         tokenise(checkpoint, "the", 16)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "match"),
     [
@@ -118,6 +120,7 @@ def test_parts_that_do_not_fit_are_refused(
         tokenizer_from_metadata(metadata, file)
 
 
+@pytest.mark.slow
 @pytest.mark.models
 def test_smollm2_reads_a_text_as_merged_by_hand(smollm2: Path) -> None:
     checkpoint = open_checkpoint(smollm2)
