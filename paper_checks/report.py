@@ -28,6 +28,7 @@ class Suite(TypedDict):
     not_built: list[str]
     pending: int
     kernel: str  # checked, not installed, failed, left out, or absent: this copy has no proofs
+    gpu: str  # the GPU of the committed results and how its cells came out, or NOT RUN
 
 
 class FormalRecord(TypedDict):

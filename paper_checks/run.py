@@ -15,6 +15,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from paper_checks import gpu
 from paper_checks.claims import NOT_VERIFIED, claim_record, failed_with_all_evidence
 from paper_checks.kernel import LEFT_OUT, Checked, check_formal, settle_formal
 from paper_checks.lint import NOT_RUN, claim_errors, formula_errors, read_papers
@@ -231,7 +232,7 @@ def describe_suite(selected: list[str], pending: int) -> Suite:
         "seed": 0, "jobs": 0, "started": "", "seconds": 0.0, "selected": selected,
         "not_selected": [i for i in catalogue.CATALOGUE if i not in selected],
         "not_built": sorted(catalogue.PLANNED, key=_natural), "pending": pending,
-        "kernel": LEFT_OUT,
+        "kernel": LEFT_OUT, "gpu": gpu.stated(),
     }  # fmt: skip
 
 

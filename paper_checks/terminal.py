@@ -114,6 +114,7 @@ def summary(report: Report) -> str:
     return (
         f"{passed} of {len(theorems)} theorems verified, {len(suite['not_built'])} not built; "
         f"{len(claims)} claims, {suite['pending']} of them not verified; "
+        f"stress runs on a GPU: {suite['gpu']}; "
         f"{len(failure_lines(report))} failures; {suite['seconds']:.1f} s"
     )
 
