@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,10 +42,11 @@ class Row:
         return bool(RELATIONS[self.relation](self.value, self.limit))
 
     def record(self) -> dict[str, Any]:
-        """The row as JSON."""
+        """The row as JSON, which has no NaN and no infinity: null stands for them."""
+        known = self.value is not None and math.isfinite(self.value)
         return {
             "name": self.name,
-            "value": self.value,
+            "value": self.value if known else None,
             "unit": self.unit,
             "target": self.target,
             "met": self.met,

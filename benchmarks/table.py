@@ -71,6 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     description, found = machine(*PACKAGES), []
     print(description, flush=True)
     record = machine_record(description)
+    # The file of an earlier run must not pass for that of this one.
+    write(chosen.out, record, found, False)
     try:
         for row in rows(chosen.quick, not (chosen.quick or chosen.no_durations)):
             print(row, flush=True)

@@ -1,5 +1,6 @@
 """The shared set-up does what the other tests rely on."""
 
+import os
 import random
 import re
 import subprocess
@@ -74,7 +75,7 @@ import pytest
     pytest.param(i, marks=pytest.mark.xdist_group("even" if i % 2 == 0 else "odd"))
     for i in range(12)
 ])
-def test_process(name, tmp_path_factory):
+def test_process(name):
     kind = "even" if name % 2 == 0 else "odd"
     with open(f"{os.path.dirname(__file__)}/pids", "a") as out:
         out.write(f"{kind}{os.getpid()} ")
@@ -84,8 +85,11 @@ def test_process(name, tmp_path_factory):
     command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup"]
     subprocess.run(
         [*command, "-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir", tmp_path, tmp_path],
-        check=True, capture_output=True, timeout=120,
+        check=True, capture_output=True, timeout=300,
+        env={k: v for k, v in os.environ.items() if k != "PYTEST_ADDOPTS"},
     )  # fmt: skip
     pids = (tmp_path / "pids").read_text(encoding="utf-8")
     assert len(pids.split()) == 12
-    assert all(len(set(re.findall(rf"{kind}(\d+)", pids))) == 1 for kind in ("even", "odd"))
+    even, odd = (set(re.findall(rf"{kind}(\d+)", pids)) for kind in ("even", "odd"))
+    assert len(even) == len(odd) == 1
+    assert even != odd

@@ -69,7 +69,7 @@ def square_product(
     """A product of two square matrices of small seeded whole numbers, and its floating-point
     operations, 2 size^3.
 
-    Raises ArithmeticError where an entry of it is not what its row and column make.
+    Raises ArithmeticError where its first entry is not what its row and column make.
     """
     source = torch.Generator(device).manual_seed(0)
     # Not ones: a device that draws less power for them would look faster than it is.
