@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch.nn import functional
@@ -152,8 +152,8 @@ def left_side(points: Points, cell: str) -> Readouts:
         means = _means(p, lambda rows: distances2(p.query[rows], p.key).mul_(-p.scale / 2))
         return Readouts(means, torch.ones_like(means[:, 0]), means)
     means = _means(p, lambda rows: ((p.query[rows] * p.signs) @ p.key.mT).mul_(p.scale))
-    read = _readouts(means, p.signs)
-    return replace(read, result=read.result @ p.isometry.mT)
+    squares = (means * means * (p.signs * p.signs[0])).sum(1)
+    return Readouts(means, squares, (means / squares.sqrt()[:, None]) @ p.isometry.mT)
 
 
 def right_side(points: Points, cell: str) -> Readouts:
@@ -169,7 +169,10 @@ def right_side(points: Points, cell: str) -> Readouts:
     query, key, value = (x @ p.isometry.mT for x in (p.query, p.key, p.value))
     key = key * p.signs
     means = blockwise.library_attention(query[None], key[None], value[None], p.scale)[0]
-    return _readouts(means, p.signs)
+    # Written again, so that a fault of either side's normalisation is not in both.
+    signed = means * p.signs
+    squares = p.signs[0] * (signed * means).sum(1)
+    return Readouts(means, squares, means / torch.sqrt(squares)[:, None])
 
 
 def distances2(query: torch.Tensor, key: torch.Tensor) -> torch.Tensor:
@@ -190,12 +193,6 @@ def _means(points: Points, scores: Callable[[slice], torch.Tensor]) -> torch.Ten
         weights.sub_(weights.amax(1, keepdim=True)).exp_()
         means[rows] = (weights @ points.value) / weights.sum(1, keepdim=True)
     return means
-
-
-def _readouts(means: torch.Tensor, signs: torch.Tensor) -> Readouts:
-    """Means M over the roots of eta_1 <M, M>: no numbers where that is negative."""
-    squares = (means * means * (signs * signs[0])).sum(1)
-    return Readouts(means, squares, means / squares.sqrt()[:, None])
 
 
 def comparisons(

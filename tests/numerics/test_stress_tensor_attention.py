@@ -1,6 +1,4 @@
-"""The stress case of AP6: false readouts of pairs, faults in one side, and the worst that rounding
-may do.
-"""
+"""The stress case of AP6: false readouts, faults in one side, and the worst of rounding."""
 
 import math
 from collections.abc import Callable
@@ -160,6 +158,13 @@ def test_a_fault_in_one_side_is_rejected(cell: str, fault: str, dtype: torch.dty
     spoilt = FAULTS[fault](drawn)
     assert not judge(cell, drawn, left(spoilt, cell), right(drawn, cell))[0].ok
     assert not judge(cell, drawn, left(drawn, cell), right(spoilt, cell))[0].ok
+
+
+@pytest.mark.parametrize("n", [1, 30, 1025])
+def test_tiles_hold_every_first_key_once(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blockwise, "CPU_BLOCK", 500)
+    for tiles in (pairs("moments", n=n).tiles(arrays) for arrays in (1, 8)):
+        assert [j for tile in tiles for j in range(n)[tile]] == list(range(n))
 
 
 @pytest.mark.slow
