@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.machine import machine, timed
-from numerics.costs import distances_count, solve_counts
-from numerics.metrics import LowRankMetric, pair_distances2
+from numerics.metrics.low_rank import LowRankMetric, pair_distances2
+from numerics.scores.costs import distances_count, solve_counts
 
 VECTORS = 16
 Action = Callable[[], object]

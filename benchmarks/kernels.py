@@ -18,10 +18,11 @@ from benchmarks.machine import timed
 from benchmarks.rows import Row, spread
 from numerics import blockwise
 from numerics.fiber_bundle.attention import geodesic_attention
-from numerics.recurrences import chunked, parallel
-from numerics.stress import gated_mixture, run_cell
+from numerics.pairings.recurrences import chunked, parallel
+from numerics.stress import run_cell
 from numerics.stress.inputs import draw as draw_layer
 from numerics.stress.measurement import square_product
+from numerics.stress.theorems import gated_mixture
 
 CPU = torch.device("cpu")
 CHECKED = 256

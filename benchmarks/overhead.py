@@ -11,7 +11,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from numerics.costs import RANKS, SHAPES, LayerShape, longest_cheap, overhead
+from numerics.scores.costs import RANKS, SHAPES, LayerShape, longest_cheap, overhead
 
 LENGTHS = (128, 512, 1024, 2048, 8192, 32768, 131072)
 SMALL = (Fraction(1, 100), Fraction(1, 20), Fraction(1, 10))

@@ -14,8 +14,8 @@ from sympy import QQ
 from sympy.polys.matrices import DomainMatrix
 
 from benchmarks.machine import machine, timed
-from numerics.exact_rank import rank_of
-from numerics.principal_lattice import PrincipalLattice
+from numerics.scores.exact_rank import rank_of
+from numerics.scores.principal_lattice import PrincipalLattice
 
 WIDTH, LARGEST, TARGET = 10, 64, 20
 

@@ -15,7 +15,7 @@ import torch
 
 from benchmarks.exponents import fitted
 from benchmarks.machine import Times, machine, timed
-from numerics.recurrences import chunked, recurrent
+from numerics.pairings.recurrences import chunked, recurrent
 
 LENGTHS = (20_000, 40_000, 80_000)
 WIDTH = CHUNK = 64

@@ -82,10 +82,10 @@ def stream(directory: Path, n: int) -> list[int]:
 
     Raises ArithmeticError where a layer misses the gate or the identity.
     """
-    from numerics.trained import identity
-    from numerics.trained.architectures import open_model
-    from numerics.trained.checkpoint import open_checkpoint
+    from numerics.trained.formats.checkpoint import open_checkpoint
     from numerics.trained.forward import layers
+    from numerics.trained.measures import identity
+    from numerics.trained.models.architectures import open_model
     from numerics.trained.tokens import Tokens
 
     model = open_model(open_checkpoint(directory))

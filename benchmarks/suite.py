@@ -13,8 +13,8 @@ from pathlib import Path
 from benchmarks.machine import timed
 from benchmarks.rank import TARGET, peer
 from benchmarks.rows import Row, spread
-from numerics.exact_rank import RankCertificate, rank_of
-from numerics.principal_lattice import PrincipalLattice
+from numerics.scores.exact_rank import RankCertificate, rank_of
+from numerics.scores.principal_lattice import PrincipalLattice
 
 ROOT = Path(__file__).resolve().parents[1]
 QUICK_WIDTH, QUICK_LARGEST = 3, 4

@@ -48,11 +48,13 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial import ConvexHull
 from torch.nn.functional import scaled_dot_product_attention
 
-from numerics import features, pairings, recurrences, roundoff, semiseparable
-from numerics import tensor_attention as tensors
+from numerics.pairings import features, recurrences, semiseparable
+from numerics.pairings import readouts as pairings
+from numerics.pairings import tensor_attention as tensors
 from numerics.properties.gibbs_weights import rounded_weights
-from paper_checks import attention_pairings as paper
+from numerics.rounding import roundoff
 from paper_checks import formulas
+from paper_checks.papers import attention_pairings as paper
 from paper_checks.run import check_theorem
 from paper_checks.uses import settle_uses
 from theorems import catalogue

@@ -31,8 +31,8 @@ from reading.statements import claims, clauses, derivation, needs, outcome, pros
 from reading.twins import exact_check, false_twins, instance, rational, real, values
 
 from numerics.properties import gated_mixture as gates_property
-from numerics.transports import head_transports
 from numerics.walks import multi_head_walk, softmax_walk
+from numerics.walks.transports import head_transports
 from paper_checks import formulas
 from paper_checks.run import check_theorem
 from paper_checks.uses import settle_uses

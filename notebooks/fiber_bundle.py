@@ -33,9 +33,7 @@ from reading import pictures as draw
 from reading.statements import number, show, table
 from torch.nn import functional
 
-from numerics import connections
 from numerics.collapse import contraction, osc, spectral_norm
-from numerics.costs import distances_count
 from numerics.fiber_bundle import (
     Connection,
     GeodesicAttention,
@@ -46,7 +44,9 @@ from numerics.fiber_bundle import (
     geodesic_attention,
     rounding,
 )
-from numerics.reversibility import reversibility_defect
+from numerics.laplacians.reversibility import reversibility_defect
+from numerics.metrics import connections
+from numerics.scores.costs import distances_count
 
 torch.set_grad_enabled(False)
 

@@ -44,10 +44,11 @@ from reading.statements import (
 )
 from reading.twins import false_twins
 
-from numerics import pairings, spaces
+from numerics import spaces
+from numerics.evidence.rates import Rate
+from numerics.pairings import readouts as pairings
 from numerics.properties.gibbs_weights import rounded_weights
-from numerics.rates import Rate
-from paper_checks import attention_pairings as paper
+from paper_checks.papers import attention_pairings as paper
 from paper_checks.run import check_theorem
 from paper_checks.uses import settle_uses, with_uses
 from theorems import catalogue

@@ -44,7 +44,7 @@ from reading.statements import (
 )
 from reading.twins import exact_check, false_twins, real, step_of, values
 
-from numerics import laplacians
+from numerics.laplacians import laplacian as laplacians
 from numerics.walks import Walk, multi_head_walk, softmax_walk
 from paper_checks import formulas
 from paper_checks.run import verify

@@ -34,14 +34,15 @@ from reading.statements import (
     table,
 )
 
-from numerics import collapse, collapse_rates
-from numerics.collapse_rates import FIXED, METRICS, TOKENS, a_priori, families, spread_product
-from numerics.score_balls import DotProduct, Geodesic
+from numerics.collapse import oscillation as collapse
+from numerics.collapse import rates as collapse_rates
+from numerics.collapse.balls import DotProduct, Geodesic
+from numerics.collapse.rates import FIXED, METRICS, TOKENS, a_priori, families, spread_product
+from numerics.collapse.stacks import Head, Layer, Run, simulate
 from numerics.scores import geodesic_scores
-from numerics.stacks import Head, Layer, Run, simulate
 from numerics.walks import softmax_walk
-from paper_checks import riemannian_attention as paper
 from paper_checks.exposition import exposition
+from paper_checks.papers import riemannian_attention as paper
 from paper_checks.run import verify
 from theorems import catalogue
 

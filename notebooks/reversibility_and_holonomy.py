@@ -42,11 +42,12 @@ from reading.statements import (
 )
 from reading.twins import exact_check, false_twins, step_of, values
 
-from numerics import chains, continuum, holonomy, laplacians
-from numerics.walks import Walk, multi_head_walk, softmax_walk
+from numerics.laplacians import continuum, holonomy
+from numerics.laplacians import laplacian as laplacians
+from numerics.walks import Walk, chains, multi_head_walk, softmax_walk
 from paper_checks.run import verify
 from theorems import catalogue
-from theorems.connection_walks import cycle_basis as wheel
+from theorems.connection_walks.steps import cycle_basis as wheel
 
 IDS = ("CW8", "CW9", "CW10", "CW14")
 CLAIMS = ("role-of-reversibility", "operator-tools", "classical-operators")

@@ -47,14 +47,14 @@ from reading.statements import (
 )
 from reading.twins import false_twins, step_of, values
 
-from numerics import costs
 from numerics.metrics import LowRankMetric, pair_distances2
 from numerics.properties.woodbury import Sample, exact_solution
-from numerics.score_rank import integer_scores, score_rank_exact
-from numerics.score_tables import STATED
+from numerics.scores import costs
+from numerics.scores.integer_scores import integer_scores, score_rank_exact
+from numerics.scores.tables import STATED
 from paper_checks import formulas
-from paper_checks import riemannian_attention as paper
 from paper_checks.claims import owner
+from paper_checks.papers import riemannian_attention as paper
 from paper_checks.run import check_theorem
 from paper_checks.uses import settle_uses, with_uses
 from theorems import catalogue

@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 
 from paper_checks import commands
-from paper_checks.papers import PAPERS, SUITE
+from paper_checks.papers.list import PAPERS, SUITE
 from paper_checks.report import Unusable
 from paper_checks.run import suite_version
 

@@ -8,7 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from paper_checks import latex, terminal
 from paper_checks.exposition import expositions
-from paper_checks.papers import LISTED, PAPERS
+from paper_checks.papers.list import LISTED, PAPERS
 from paper_checks.report import Report
 
 

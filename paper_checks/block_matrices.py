@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from sympy import Expr
 
-from theorems.determinants import Blocks, Determinant
+from theorems.checker.determinants import Blocks, Determinant
 
 LINE = 66  # visible characters that fit on a printed line
 WHOLE, FACTOR = "Q", "T"

@@ -9,12 +9,13 @@ from typing import Any
 
 from rich.console import Console
 
-from paper_checks import appendix, expressions, kernel, latex, page, terminal
+from paper_checks import appendix, expressions, latex, page, terminal
 from paper_checks.exposition import Exposition, exposition
-from paper_checks.formal_clauses import WHOLE
+from paper_checks.formal import kernel
+from paper_checks.formal.clauses import WHOLE
+from paper_checks.formal.prover import INSTALL
 from paper_checks.lint import NOT_RUN, read_papers
-from paper_checks.papers import PAPERS, family_of, paper_bibtex, paper_of, theorem_bibtex
-from paper_checks.prover import INSTALL
+from paper_checks.papers.list import PAPERS, family_of, paper_bibtex, paper_of, theorem_bibtex
 from paper_checks.report import (
     Report,
     Unusable,
@@ -122,7 +123,9 @@ def run_list(arguments: argparse.Namespace) -> int:
 
 def _level_if_verified(theorem: Theorem) -> str:
     """The level that a run computes for a theorem in which every check passes."""
-    from theorems.check import level  # the list alone needs it, and workers need not import it
+    from theorems.checker.check import (
+        level,
+    )  # the list alone needs it, and workers need not import it
 
     whole = WHOLE.get(theorem.id, ())  # at level K where a prover is found
     lowest = lowest_level("K" if clause.name in whole else level(clause, len(clause.steps))

@@ -10,10 +10,10 @@ from sympy import Add, Expr, Symbol
 
 from paper_checks.block_matrices import LINE, determinant_formulas
 from paper_checks.expressions import broken_rows, equation, latex, relation, subscript, width
-from theorems.determinants import Determinant
+from theorems.checker.determinants import Determinant
+from theorems.checker.wellformed import axes
 from theorems.rules import Induction, Logarithm, Vanishing
 from theorems.statement import Bound, Cited, Definition, Iff, Matrix, RankBound, Rule, Step, Witness
-from theorems.wellformed import axes
 
 WITNESS = 120  # the same for matrices, whose columns stand under one another
 CDOT, BREAK = r" \cdot ", r" \\ "

@@ -8,7 +8,7 @@ from importlib import import_module
 from paper_checks import latex
 from paper_checks.claims import MEASUREMENTS, REFERENCE, Claim, Evidence, owner
 from paper_checks.exposition import exposition
-from paper_checks.papers import PAPERS
+from paper_checks.papers.list import PAPERS
 from paper_checks.report import TheoremRecord
 from theorems import catalogue
 from theorems.statement import Theorem
@@ -22,7 +22,7 @@ def read_papers() -> tuple[list[Claim], dict[str, Evidence], list[str]]:
     evidence: dict[str, Evidence] = {}
     errors: list[str] = []
     for key in PAPERS:
-        name = f"paper_checks.{key.replace('-', '_')}"
+        name = f"paper_checks.papers.{key.replace('-', '_')}"
         try:
             module = import_module(name)
             claims += module.CLAIMS

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from paper_checks import latex, tables, terminal
 from paper_checks.exposition import expositions
-from paper_checks.papers import PAPERS
+from paper_checks.papers.list import PAPERS
 from paper_checks.report import Report
 
 FONT = "latinmodern-math-subset.woff2"

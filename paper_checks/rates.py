@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from paper_checks.report import RateRecord
 
 if TYPE_CHECKING:  # the parent of the workers imports no arrays
-    from numerics.rates import Rate
+    from numerics.evidence.rates import Rate
 
 
 def measured_rates(property_module: Any) -> tuple[list[RateRecord], list[str]]:

@@ -17,16 +17,16 @@ from typing import Any
 
 from paper_checks import gpu
 from paper_checks.claims import NOT_VERIFIED, claim_record, failed_with_all_evidence
-from paper_checks.kernel import LEFT_OUT, Checked, check_formal, settle_formal
+from paper_checks.formal.kernel import LEFT_OUT, Checked, check_formal, settle_formal
 from paper_checks.lint import NOT_RUN, claim_errors, formula_errors, read_papers
-from paper_checks.papers import SUITE
+from paper_checks.papers.list import SUITE
 from paper_checks.rates import measured_rates
 from paper_checks.report import Report, Suite, TheoremRecord, lowest_level
 from paper_checks.tables import computed_tables
 from paper_checks.uses import settle_uses, with_uses
 from paper_checks.workers import Crash, run_all
 from theorems import catalogue
-from theorems.lint import lint_package
+from theorems.checker.lint import lint_package
 
 SLOW, TOO_SLOW = 5.0, 15.0  # seconds a theorem
 SMALL_CELL: dict[str, Any] = {"n": 256, "dtype": "float32", "device": "cpu"}
@@ -45,7 +45,7 @@ def check_theorem(theorem_id: str, seed: int = 0, stress: bool = True) -> Theore
     """
     # Here and not above: what the parent never imports, every worker need not either.
     from numerics.properties import run_property
-    from theorems.check import verify as verify_exactly
+    from theorems.checker.check import verify as verify_exactly
 
     started = perf_counter()
     theorem = catalogue.load(theorem_id)

@@ -9,7 +9,7 @@ from paper_checks import latex
 from paper_checks.report import TableRecord
 
 if TYPE_CHECKING:  # the parent of the workers imports no arrays
-    from numerics.tables import Table
+    from numerics.evidence.tables import Table
 
 
 def computed_tables(

@@ -18,7 +18,7 @@ from numerics.properties import run_property
 from paper_checks.rates import measured_rates
 from paper_checks.tables import computed_tables
 from theorems import catalogue
-from theorems.check import refute, verify
+from theorems.checker.check import refute, verify
 from theorems.statement import Clause, Mutant, Theorem
 
 TOO_SLOW = 15.0  # seconds a theorem

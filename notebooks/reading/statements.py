@@ -7,13 +7,14 @@ from typing import Any
 
 from IPython.display import Markdown, display
 
-from paper_checks import attention_geometry, expressions, formulas, latex
+from paper_checks import expressions, formulas, latex
 from paper_checks.claims import claim_record, owner
 from paper_checks.exposition import exposition, given
+from paper_checks.papers import attention_geometry
 from paper_checks.report import TheoremRecord
 from paper_checks.terminal import compared_text
 from theorems import catalogue
-from theorems.derive import derive
+from theorems.checker.derive import derive
 from theorems.statement import Assumption, Cited, Definition, Rule, Theorem
 
 PLAIN = {r"\textgreater{}": "&gt;", r"\textless{}": "&lt;", r"\textbar{}": "&#124;"}

@@ -15,10 +15,10 @@ from paper_checks import formulas
 from paper_checks.exposition import ReadMutant, exposition, given
 from paper_checks.report import TheoremRecord
 from reading.statements import prose, show
-from theorems.exact import Draw, SmallIntegers
-from theorems.instances import Search, broken, search, violation
+from theorems.checker.exact import Draw, SmallIntegers
+from theorems.checker.instances import Search, broken, search, violation
+from theorems.checker.world import TRUE, World
 from theorems.statement import Assumption, Definition, Mutant, Rule, Theorem, Witness
-from theorems.world import TRUE, World
 
 SEEDS, TRIES = 20, 400  # of the search for a small counterexample
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import torch
 
-from numerics import roundoff
 from numerics.fiber_bundle import tiles
 from numerics.fiber_bundle.metric_field import MetricField
 from numerics.fiber_bundle.products import KINDS
 from numerics.inputs import number
-from numerics.roundoff import Rounded, exact
-from numerics.units import units
+from numerics.rounding import roundoff
+from numerics.rounding.roundoff import Rounded, exact
+from numerics.rounding.units import units
 
 
 def score_error(

@@ -4,8 +4,8 @@
 rejects a planted error. The runner is the module `run`: no theorem may have that slug.
 """
 
+from numerics.evidence.comparison import PLANTED, Residual
 from numerics.properties.run import NONZERO, TIGHTNESS, PropertyModule, PropertyResult, run_property
-from numerics.residual import PLANTED, Residual
 
 __all__ = [
     "NONZERO",

@@ -19,10 +19,10 @@ import numpy as np
 from flint import arb, ctx
 from hypothesis import strategies as st
 
-from numerics import roundoff, strategies
-from numerics.properties import Residual
-from numerics.rates import Rate
-from numerics.walks import softmax_walk
+from numerics.evidence.rates import Rate
+from numerics.properties import Residual, strategies
+from numerics.rounding import roundoff
+from numerics.walks.walk import softmax_walk
 
 CLAUSES = ("token_k", "depth")
 SIZES = st.sampled_from((5, 6, 5, 4, 3, 2, 1))

@@ -18,9 +18,10 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 from hypothesis import strategies as st
 
-from numerics import collapse_rates, roundoff, strategies
-from numerics.properties import Residual
-from numerics.walks import softmax_walk
+from numerics.collapse import rates as collapse_rates
+from numerics.properties import Residual, strategies
+from numerics.rounding import roundoff
+from numerics.walks.walk import softmax_walk
 
 CLAUSES = ("two_clusters", "causal", "products")
 SPREADS = tuple(Fraction(E) for E in ("1/2", "1", "3/2", "2", "3", "7", "64", "1024"))

@@ -16,9 +16,9 @@ import numpy as np
 from flint import arb, ctx, fmpq, fmpq_mat
 from hypothesis import strategies as st
 
-from numerics import roundoff, strategies
-from numerics.properties import Residual
-from numerics.roundoff import Rounded
+from numerics.properties import Residual, strategies
+from numerics.rounding import roundoff
+from numerics.rounding.roundoff import Rounded
 
 CLAUSES = ("submultiplicative", "multi_head", "not_a_norm")
 SIZES = st.sampled_from((3, 4, 3, 2, 1))

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from numerics import roundoff, strategies
-from numerics.properties import Residual
-from numerics.walks import single_head_walk, softmax_walk
+from numerics.properties import Residual, strategies
+from numerics.rounding import roundoff
+from numerics.walks.walk import single_head_walk, softmax_walk
 
 CLAUSE = "constant_transport"
 

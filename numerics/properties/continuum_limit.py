@@ -15,9 +15,10 @@ from itertools import product
 import numpy as np
 from hypothesis import strategies as st
 
-from numerics import continuum, roundoff, strategies
-from numerics.properties import Residual
-from numerics.walks import Walk
+from numerics.laplacians import continuum
+from numerics.properties import Residual, strategies
+from numerics.rounding import roundoff
+from numerics.walks.walk import Walk
 
 CLAUSE = "affine_density"
 rates = continuum.rates

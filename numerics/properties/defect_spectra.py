@@ -14,10 +14,10 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
-from numerics import roundoff, strategies
-from numerics.properties import Residual
+from numerics.properties import Residual, strategies
 from numerics.properties.laplacian_reduction import signed_permutations
-from numerics.walks import Walk, softmax_walk
+from numerics.rounding import roundoff
+from numerics.walks.walk import Walk, softmax_walk
 
 CLAUSES = ("defects", "imaginary")
 MASKS = tuple(kind for kind in strategies.MASKS if kind != "all empty")

@@ -14,11 +14,11 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 from hypothesis import strategies as st
 
-from numerics import roundoff, strategies
-from numerics.metrics import LowRankMetric, pair_distances2
-from numerics.properties import Residual
-from numerics.roundoff import Rounded
-from numerics.score_tables import overhead_tables
+from numerics.metrics.low_rank import LowRankMetric, pair_distances2
+from numerics.properties import Residual, strategies
+from numerics.rounding import roundoff
+from numerics.rounding.roundoff import Rounded
+from numerics.scores.tables import overhead_tables
 
 CLAUSES = ("low_rank_form", "products")
 ORIGINS = ("mean", "zero", "first", "far")

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from numerics import roundoff, strategies
-from numerics.properties import Residual
-from numerics.transports import block_norms, frobenius_factors, frobenius_gauge
-from numerics.walks import Walk, softmax_walk
+from numerics.properties import Residual, strategies
+from numerics.rounding import roundoff
+from numerics.walks.transports import block_norms, frobenius_factors, frobenius_gauge
+from numerics.walks.walk import Walk, softmax_walk
 
 CLAUSES = ("same_operator", "frobenius")
 

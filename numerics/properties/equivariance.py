@@ -13,10 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from numerics import strategies
-from numerics.pairings import readout
-from numerics.properties import Residual
-from numerics.roundoff import Rounded, exact
+from numerics.pairings.readouts import readout
+from numerics.properties import Residual, strategies
+from numerics.rounding.roundoff import Rounded, exact
 
 CLAUSES = ("world", "affine")
 

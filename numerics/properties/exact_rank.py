@@ -15,11 +15,11 @@ import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat
 from hypothesis import strategies as st
 
-from numerics import roundoff, strategies
-from numerics.principal_lattice import PrincipalLattice
-from numerics.properties import Residual
-from numerics.roundoff import Rounded
-from numerics.scores import geodesic_scores
+from numerics.properties import Residual, strategies
+from numerics.rounding import roundoff
+from numerics.rounding.roundoff import Rounded
+from numerics.scores.geodesic import geodesic_scores
+from numerics.scores.principal_lattice import PrincipalLattice
 
 CLAUSES = ("certificate", "without_pairs", "part")
 SCALES = ("random", "random", "random", "wide", "negative", "powers of two")

@@ -14,11 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from numerics import strategies
-from numerics.pairings import attention, exponential_pairing, readout
-from numerics.properties import Residual
+from numerics.pairings.readouts import attention, exponential_pairing, readout
+from numerics.properties import Residual, strategies
 from numerics.properties.gibbs_weights import rounded_weights
-from numerics.roundoff import Rounded, exact
+from numerics.rounding.roundoff import Rounded, exact
 
 CLAUSES = ("additive", "attention")
 U64 = 2.0**-53

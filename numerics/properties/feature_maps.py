@@ -18,9 +18,10 @@ import numpy as np
 from flint import arb, ctx, fmpq
 from hypothesis import strategies as st
 
-from numerics import features, roundoff, strategies
-from numerics.properties import Residual
-from numerics.roundoff import Rounded
+from numerics.pairings import features
+from numerics.properties import Residual, strategies
+from numerics.rounding import roundoff
+from numerics.rounding.roundoff import Rounded
 
 CLAUSES = ("positive", "trigonometric", "taylor")
 BITS = 200

@@ -18,11 +18,10 @@ import torch
 from flint import arb, ctx, fmpq, fmpq_mat
 from hypothesis import strategies as st
 
-from numerics import strategies
 from numerics.fiber_bundle import MetricField, geodesic_attention
 from numerics.fiber_bundle.rounding import score_error
-from numerics.properties import Residual
-from numerics.units import gamma, units
+from numerics.properties import Residual, strategies
+from numerics.rounding.units import gamma, units
 
 CLAUSES = ("reduction", "homogeneous", "signed_permutations", "causal")
 KINDS = ("query", "symmetrised")

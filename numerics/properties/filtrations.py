@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from numerics import strategies
-from numerics.pairings import (
+from numerics.pairings.readouts import (
     ALIGNMENTS,
     attention,
     causal_attention,
@@ -24,10 +23,10 @@ from numerics.pairings import (
     gibbs_weights,
     readout,
 )
-from numerics.properties import Residual
+from numerics.properties import Residual, strategies
 from numerics.properties.exponential_pairing import rounded_pairing
 from numerics.properties.gibbs_weights import rounded_weights
-from numerics.roundoff import Rounded, exact
+from numerics.rounding.roundoff import Rounded, exact
 
 CLAUSES = ("prefix", "renormalised")
 MASKS = ("causal", "random", "random", "random", "empty rows", "window", "full", "all empty")

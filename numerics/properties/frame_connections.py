@@ -14,11 +14,11 @@ from functools import partial
 import numpy as np
 from hypothesis import strategies as st
 
-from numerics import connections, strategies
-from numerics.connections import curvature_proxy, frame_transports, torsion_gap
-from numerics.properties import Residual
-from numerics.rates import Rate
-from numerics.roundoff import Rounded, exact
+from numerics.evidence.rates import Rate
+from numerics.metrics import connections
+from numerics.metrics.connections import curvature_proxy, frame_transports, torsion_gap
+from numerics.properties import Residual, strategies
+from numerics.rounding.roundoff import Rounded, exact
 
 CLAUSES = ("isometries", "flatness", "teleparallel")
 EPSILONS = tuple(2.0**-k for k in range(4, 11))

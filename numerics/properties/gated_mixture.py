@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from numerics import roundoff, strategies
-from numerics.properties import Residual
-from numerics.transports import head_transports, head_weights
-from numerics.walks import multi_head_walk, softmax_walk
+from numerics.properties import Residual, strategies
+from numerics.rounding import roundoff
+from numerics.walks.transports import head_transports, head_weights
+from numerics.walks.walk import multi_head_walk, softmax_walk
 
 CLAUSE = "gates"
 

@@ -16,10 +16,11 @@ import numpy as np
 from flint import fmpq
 from hypothesis import strategies as st
 
-from numerics import geodesic_rates, roundoff, strategies
-from numerics.properties import Residual
-from numerics.roundoff import Rounded
-from numerics.scores import geodesic_scores, midpoint_scores
+from numerics.metrics import geodesic_rates
+from numerics.properties import Residual, strategies
+from numerics.rounding import roundoff
+from numerics.rounding.roundoff import Rounded
+from numerics.scores.geodesic import geodesic_scores, midpoint_scores
 
 CLAUSE = "chords"
 rates = geodesic_rates.rates

@@ -16,14 +16,14 @@ import numpy as np
 from flint import arb, ctx, fmpq
 from hypothesis import strategies as st
 
-from numerics import roundoff, strategies
-from numerics.chains import stationary_distribution
-from numerics.properties import Residual
+from numerics.properties import Residual, strategies
 from numerics.properties import score_rank as ra1
 from numerics.properties.reversibility import BITS, cycle_sums, largest_logarithm
-from numerics.roundoff import Rounded
-from numerics.scores import geodesic_scores
-from numerics.walks import softmax_walk
+from numerics.rounding import roundoff
+from numerics.rounding.roundoff import Rounded
+from numerics.scores.geodesic import geodesic_scores
+from numerics.walks.chains import stationary_distribution
+from numerics.walks.walk import softmax_walk
 
 CLAUSES = ("conformal", "law")
 

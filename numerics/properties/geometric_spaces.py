@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from numerics import roundoff, strategies
-from numerics.properties import Residual
-from numerics.roundoff import Rounded, exact
+from numerics.properties import Residual, strategies
+from numerics.rounding import roundoff
+from numerics.rounding.roundoff import Rounded, exact
 
 CLAUSES = ("quadrics", "normalised_mean", "arithmetic_mean", "log_euclidean", "grassmannian",
            "rotations", "flat")  # fmt: skip

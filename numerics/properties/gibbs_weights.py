@@ -14,9 +14,9 @@ import numpy as np
 from flint import arb, ctx
 from hypothesis import strategies as st
 
-from numerics import roundoff, strategies
-from numerics.pairings import free_energy, gibbs_weights
-from numerics.properties import Residual
+from numerics.pairings.readouts import free_energy, gibbs_weights
+from numerics.properties import Residual, strategies
+from numerics.rounding import roundoff
 
 CLAUSES = ("softmax", "gibbs")
 MASKS = ("none", "none", "full", "causal", "random", "empty rows", "all empty")

@@ -16,11 +16,11 @@ from typing import TypeAlias
 import numpy as np
 from hypothesis import strategies as st
 
-from numerics import roundoff, strategies
-from numerics.head_count import realignment, softmax_heads
-from numerics.properties import Residual
-from numerics.transports import head_transports
-from numerics.walks import softmax_walk
+from numerics.properties import Residual, strategies
+from numerics.rounding import roundoff
+from numerics.walks.head_count import realignment, softmax_heads
+from numerics.walks.transports import head_transports
+from numerics.walks.walk import softmax_walk
 
 CLAUSES = ("realignment", "one_more")
 

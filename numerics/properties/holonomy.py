@@ -17,9 +17,10 @@ from itertools import pairwise
 import numpy as np
 from hypothesis import strategies as st
 
-from numerics import holonomy, roundoff, strategies
-from numerics.properties import Residual
-from numerics.walks import Walk, softmax_walk
+from numerics.laplacians import holonomy
+from numerics.properties import Residual, strategies
+from numerics.rounding import roundoff
+from numerics.walks.walk import Walk, softmax_walk
 
 CLAUSES = ("spectrum", "fundamental_cycles")
 NODES = (1, 2, 3, 4, 5, 6, 6)

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from numerics import roundoff, strategies
-from numerics.properties import Residual
+from numerics.properties import Residual, strategies
 from numerics.properties import score_rank as ra1
 from numerics.properties.distance_matrices import balanced, form_error, quadratic_form
-from numerics.scores import geodesic_scores
+from numerics.rounding import roundoff
+from numerics.scores.geodesic import geodesic_scores
 
 CLAUSES = ("homogeneous", "conditional")
 # Short sums: of many terms the errors average out, and then no bound is tight.

@@ -15,10 +15,10 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
-from numerics import roundoff, strategies
-from numerics.laplacians import connection_laplacian, dirichlet_energy
-from numerics.properties import Residual
-from numerics.walks import Walk
+from numerics.laplacians.laplacian import connection_laplacian, dirichlet_energy
+from numerics.properties import Residual, strategies
+from numerics.rounding import roundoff
+from numerics.walks.walk import Walk
 
 CLAUSES = ("reduction", "energy", "self_adjoint")
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from numerics import roundoff, strategies
-from numerics.properties import Residual
-from numerics.recurrences import normalised, with_ones
+from numerics.pairings.recurrences import normalised, with_ones
+from numerics.properties import Residual, strategies
+from numerics.rounding import roundoff
 
 CLAUSES = ("reassociation", "moments")
 

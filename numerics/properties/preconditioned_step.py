@@ -14,9 +14,9 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 from hypothesis import strategies as st
 
-from numerics import roundoff, strategies
-from numerics.metrics import LowRankMetric
-from numerics.properties import Residual
+from numerics.metrics.low_rank import LowRankMetric
+from numerics.properties import Residual, strategies
+from numerics.rounding import roundoff
 
 CLAUSES = ("direction", "low_rank")
 

@@ -14,11 +14,17 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from numerics import roundoff, strategies
-from numerics.collapse import attention_step, contraction, osc, score_spread, spectral_norm
-from numerics.collapse_rates import unmasked_rates
-from numerics.properties import Residual
-from numerics.scores import geodesic_scores
+from numerics.collapse.oscillation import (
+    attention_step,
+    contraction,
+    osc,
+    score_spread,
+    spectral_norm,
+)
+from numerics.collapse.rates import unmasked_rates
+from numerics.properties import Residual, strategies
+from numerics.rounding import roundoff
+from numerics.scores.geodesic import geodesic_scores
 
 CLAUSES = ("clusters", "layer")
 FAMILIES = 5 * ("attained",) + ("dot", "query", "symmetrised", "unsquared", "any")

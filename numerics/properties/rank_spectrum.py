@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from numerics import roundoff, strategies
-from numerics.properties import Residual
+from numerics.properties import Residual, strategies
 from numerics.properties import score_rank as ra1
-from numerics.score_tables import rank_tables
-from numerics.scores import geodesic_scores
+from numerics.rounding import roundoff
+from numerics.scores.geodesic import geodesic_scores
+from numerics.scores.tables import rank_tables
 
 CLAUSES = ("symmetrised_core", "diagonal")
 tables = rank_tables

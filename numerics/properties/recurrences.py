@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from numerics import recurrences, roundoff, strategies
-from numerics.properties import Residual
-from numerics.roundoff import Rounded, exact
+from numerics.pairings import recurrences
+from numerics.properties import Residual, strategies
+from numerics.rounding import roundoff
+from numerics.rounding.roundoff import Rounded, exact
 
 CLAUSES = ("decays", "handover", "delta_rule")
 

@@ -16,10 +16,10 @@ import numpy as np
 from flint import arb, ctx, fmpq
 from hypothesis import strategies as st
 
-from numerics import roundoff, strategies
-from numerics.chains import stationary_distribution
-from numerics.properties import Residual
-from numerics.walks import softmax_walk
+from numerics.properties import Residual, strategies
+from numerics.rounding import roundoff
+from numerics.walks.chains import stationary_distribution
+from numerics.walks.walk import softmax_walk
 
 CLAUSES = ("tokens", "law")
 # One and two tokens have no triangle, and of width 1 there is no K: few of them are enough.

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from numerics import roundoff, strategies
-from numerics.chains import additive_reversibilisation
-from numerics.laplacians import adjoint
-from numerics.properties import Residual
-from numerics.walks import softmax_walk
+from numerics.laplacians.laplacian import adjoint
+from numerics.properties import Residual, strategies
+from numerics.rounding import roundoff
+from numerics.walks.chains import additive_reversibilisation
+from numerics.walks.walk import softmax_walk
 
 CLAUSES = ("adjoint", "reversibilisations")
 # Rows must not be empty here; what is small adds up little, so that a few of them are enough.

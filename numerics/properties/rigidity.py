@@ -13,9 +13,9 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
-from numerics import roundoff, strategies
-from numerics.properties import Residual
-from numerics.walks import multi_head_walk, softmax_walk
+from numerics.properties import Residual, strategies
+from numerics.rounding import roundoff
+from numerics.walks.walk import multi_head_walk, softmax_walk
 
 CLAUSE = "identity"
 KINDS = ("rotations", "rotations", "isometries", "isometries", "equal", "opposite")

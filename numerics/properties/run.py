@@ -20,7 +20,7 @@ from hypothesis.internal.constants_ast import Constants
 from hypothesis.statistics import collector
 from hypothesis.strategies import SearchStrategy
 
-from numerics.residual import PLANTED, Residual
+from numerics.evidence.comparison import PLANTED, Residual
 
 TIGHTNESS = 0.1
 """Least value of k * residual / bound over the examples in the largest quarter of k."""
@@ -32,8 +32,9 @@ class PropertyModule(Protocol):
     """A module with the strategy of a theorem's inputs and its comparison at one input.
 
     CLAUSE, if there, names its clause; samples of a module of several name theirs as `clause`.
-    rates(), if there, gives the measured orders at which limits are approached (numerics.rates),
-    and tables() what the theorem states of values that are computed (numerics.tables).
+    rates(), if there, gives the measured orders at which limits are approached
+    (numerics.evidence.rates), and tables() what the theorem states of values that are computed
+    (numerics.evidence.tables).
     """
 
     def samples(self) -> SearchStrategy[Any]: ...

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from numerics import roundoff, strategies
-from numerics.properties import Residual
-from numerics.walks import Walk, softmax_walk
+from numerics.properties import Residual, strategies
+from numerics.rounding import roundoff
+from numerics.walks.walk import Walk, softmax_walk
 
 CLAUSE = "generator"
 KINDS = ("rotations", "rotations", "reflections", "identity", "any")

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from numerics import roundoff, strategies
-from numerics.properties import Residual
-from numerics.roundoff import Rounded
-from numerics.scores import geodesic_scores
+from numerics.properties import Residual, strategies
+from numerics.rounding import roundoff
+from numerics.rounding.roundoff import Rounded
+from numerics.scores.geodesic import geodesic_scores
 
 CLAUSE = "features"
 # One token has the score 0 only; few of them are enough.

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from numerics import roundoff, strategies
-from numerics.properties import Residual
-from numerics.roundoff import Rounded
-from numerics.tensor_attention import finite_rank_attention, khatri_rao, tensor_attention
-from numerics.walks import softmax_walk
+from numerics.pairings.tensor_attention import finite_rank_attention, khatri_rao, tensor_attention
+from numerics.properties import Residual, strategies
+from numerics.rounding import roundoff
+from numerics.rounding.roundoff import Rounded
+from numerics.walks.walk import softmax_walk
 
 CLAUSES = ("product_world", "finite_rank")
 

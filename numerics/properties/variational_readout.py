@@ -15,9 +15,9 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
-from numerics import roundoff, strategies
-from numerics.pairings import readout
-from numerics.properties import Residual
+from numerics.pairings.readouts import readout
+from numerics.properties import Residual, strategies
+from numerics.rounding import roundoff
 
 CLAUSES = ("least", "stability")
 U64 = 2.0**-53

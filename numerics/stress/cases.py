@@ -10,26 +10,26 @@ from typing import Literal
 import torch
 
 from numerics import blockwise
-from numerics.stress import (
+from numerics.stress.theorems import (
     constant_transport,
-    defects,
     depth,
-    energy,
-    frame_transports,
     gated_mixture,
     geometric_spaces,
     gibbs_weights,
-    lattice_rank,
     linear_attention,
-    low_rank_metric,
-    pair_distances,
     rank_collapse,
     recurrences,
-    rigid_mixture,
-    score_factors,
-    taylor_pairing,
     tensor_attention,
 )
+from numerics.stress.theorems import distance_cost as pair_distances
+from numerics.stress.theorems import exact_rank as lattice_rank
+from numerics.stress.theorems import feature_maps as taylor_pairing
+from numerics.stress.theorems import frame_connections as frame_transports
+from numerics.stress.theorems import laplacian_reduction as energy
+from numerics.stress.theorems import rank_spectrum as score_factors
+from numerics.stress.theorems import reversibility_defects as defects
+from numerics.stress.theorems import rigidity as rigid_mixture
+from numerics.stress.theorems import woodbury as low_rank_metric
 
 
 @dataclass(frozen=True)

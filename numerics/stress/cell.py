@@ -23,8 +23,9 @@ EXACT = "exact"
 """What stands for the dtype of a cell in integers."""
 
 CODE = (
-    "blockwise", "exact_rank", "features", "metrics", "principal_lattice", "recurrences",
-    "roundoff", "rows", "units",
+    "blockwise", "scores/exact_rank", "pairings/features", "metrics/low_rank",
+    "scores/principal_lattice", "pairings/recurrences", "rounding/roundoff", "rows",
+    "rounding/units",
 )  # fmt: skip
 """Modules beside the stress cases that a record depends on."""
 
@@ -250,6 +251,6 @@ def code_version() -> str:
     (package,) = numerics.__path__
     files = [Path(package) / f"{name}.py" for name in CODE]
     digest = hashlib.sha256(torch.__version__.encode())
-    for file in [*files, *sorted((Path(package) / "stress").glob("*.py"))]:
+    for file in [*files, *sorted((Path(package) / "stress").rglob("*.py"))]:
         digest.update(file.name.encode() + file.read_bytes())
     return digest.hexdigest()[:12]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import torch
 
-from numerics.roundoff import Rounded, gamma
+from numerics.rounding.roundoff import Rounded, gamma
 from numerics.stress.rounding import Precision, float64
 
 ROUNDINGS = 7

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 
 from numerics import blockwise
-from numerics.roundoff import Rounded, gamma
+from numerics.rounding.roundoff import Rounded, gamma
 from numerics.stress.kernel_walk import WIDTH, KernelWalk
 from numerics.stress.rounding import SPARE, NoBound, Precision, float64
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from numerics.roundoff import Rounded, gamma
+from numerics.rounding.roundoff import Rounded, gamma
 from numerics.stress.rounding import (
     SPARE,
     ExactRows,

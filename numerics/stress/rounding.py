@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from numerics.blockwise import accumulation_dtype
-from numerics.roundoff import Rounded, Units, exact, gamma, units
+from numerics.rounding.roundoff import Rounded, Units, exact, gamma, units
 
 _U64 = 2.0**-53
 LIBRARY_EXP_ULPS = 20

@@ -19,13 +19,19 @@ from typing import Any
 
 import torch
 
-from numerics.trained import decisions, identity, plots, report, session, summary, terminal
-from numerics.trained.architectures import open_model
-from numerics.trained.checkpoint import Checkpoint, Refused, open_checkpoint, optional_module
+from numerics.trained import decisions, plots, report, session, summary, terminal
 from numerics.trained.decisions import LEAST_DRAWS
+from numerics.trained.formats.checkpoint import (
+    Checkpoint,
+    Refused,
+    open_checkpoint,
+    optional_module,
+)
 from numerics.trained.forward import layers
 from numerics.trained.journal import write_atomically
 from numerics.trained.measurements import Settings
+from numerics.trained.measures import identity
+from numerics.trained.models.architectures import open_model
 from numerics.trained.provenance import commit, versions
 from numerics.trained.ranks import ranks
 from numerics.trained.tokens import Tokens, read_text, tokenise

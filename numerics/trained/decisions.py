@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from numerics.trained.bootstrap import reach_of_one_more, text_interval
+from numerics.trained.measures.bootstrap import reach_of_one_more, text_interval
 from numerics.trained.scale import LEAST_SIZES, slope, thirds
 
 SUPPORTED = "SUPPORTED"

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import torch
 
-from numerics.trained.architectures import Layer, Model
-from numerics.trained.attention import AttentionWeights, attention_output, attention_pattern
+from numerics.trained.models.architectures import Layer, Model
+from numerics.trained.models.attention import AttentionWeights, attention_output, attention_pattern
 from numerics.trained.tokens import Tokens
 
 

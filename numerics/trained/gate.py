@@ -9,11 +9,11 @@ from typing import Any
 
 import torch
 
-from numerics.trained import identity
-from numerics.trained.architectures import Layer, Model
-from numerics.trained.checkpoint import Refused
+from numerics.trained.formats.checkpoint import Refused
 from numerics.trained.forward import layers
-from numerics.trained.identity import Parity
+from numerics.trained.measures import identity
+from numerics.trained.measures.identity import Parity
+from numerics.trained.models.architectures import Layer, Model
 from numerics.trained.ranks import Ranks
 from numerics.trained.tokens import Tokens
 

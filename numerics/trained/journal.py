@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from numerics.trained.checkpoint import Refused
+from numerics.trained.formats.checkpoint import Refused
 
 Record = dict[str, Any]
 

@@ -13,16 +13,22 @@ from typing import Any
 import numpy as np
 import torch
 
-from numerics.trained import collapse, controls, depth, pattern_reversibility
-from numerics.trained.architectures import Layer, Model, open_model
-from numerics.trained.attention import AttentionWeights
-from numerics.trained.checkpoint import Checkpoint
-from numerics.trained.control_models import KINDS, redrawn
 from numerics.trained.decisions import LEAST_DRAWS
+from numerics.trained.formats.checkpoint import Checkpoint
 from numerics.trained.forward import Passage, Stream, sinks
+from numerics.trained.measures import collapse, controls, depth, pattern_reversibility
+from numerics.trained.measures.control_models import KINDS, redrawn
+from numerics.trained.measures.transports import (
+    Factors,
+    distinct_tokens,
+    factors,
+    singular_values,
+    spread,
+)
+from numerics.trained.models.architectures import Layer, Model, open_model
+from numerics.trained.models.attention import AttentionWeights
 from numerics.trained.tokens import Tokens
-from numerics.trained.transports import Factors, distinct_tokens, factors, singular_values, spread
-from numerics.transports import gates
+from numerics.walks.transports import gates
 
 EDGES = 24  # sampled over all texts for the edge-mixed transports
 CONTROL_MODELS = 3  # of each kind

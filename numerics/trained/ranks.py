@@ -15,7 +15,7 @@ from typing import Any
 
 import torch.distributed as dist
 
-from numerics.trained.checkpoint import Refused
+from numerics.trained.formats.checkpoint import Refused
 
 PATIENCE = timedelta(hours=2)  # a layer of a large model with all its controls takes less
 

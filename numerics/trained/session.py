@@ -7,11 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from numerics.trained import gate, identity, measurements
-from numerics.trained.architectures import Model
-from numerics.trained.checkpoint import Checkpoint, Refused
+from numerics.trained import gate, measurements
+from numerics.trained.formats.checkpoint import Checkpoint, Refused
 from numerics.trained.journal import Journal, Record
 from numerics.trained.measurements import Settings, Streams
+from numerics.trained.measures import identity
+from numerics.trained.models.architectures import Model
 from numerics.trained.ranks import Ranks
 from numerics.trained.tokens import Tokens
 

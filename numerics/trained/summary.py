@@ -10,9 +10,9 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from numerics.trained import controls, depth, pattern_reversibility
-from numerics.trained.bootstrap import interval
-from numerics.trained.control_models import KINDS as MODELS
+from numerics.trained.measures import controls, depth, pattern_reversibility
+from numerics.trained.measures.bootstrap import interval
+from numerics.trained.measures.control_models import KINDS as MODELS
 
 HEAD_MEASURES = ("cv", "condition", "participation", "functional")
 JOINED = ("summed", "mixed")

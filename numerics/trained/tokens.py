@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from numerics.trained.checkpoint import Checkpoint, Refused, optional_module
+from numerics.trained.formats.checkpoint import Checkpoint, Refused, optional_module
 
 
 @dataclass(frozen=True)

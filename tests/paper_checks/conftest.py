@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from numerics import score_tables
+from numerics.scores import tables as score_tables
 from paper_checks.claims import NOT_VERIFIED, claim_record
 from paper_checks.exposition import given
 from paper_checks.lint import NOT_RUN, read_papers

@@ -14,10 +14,10 @@ import pytest
 from paper_checks import __main__, commands, run
 from paper_checks.__main__ import main
 from paper_checks.claims import FAILED
-from paper_checks.papers import PAPERS, family_of
+from paper_checks.papers.list import PAPERS, family_of
 from paper_checks.report import Report, to_json
 from theorems import catalogue
-from theorems.lint import lint_package
+from theorems.checker.lint import lint_package
 from theorems.statement import Cited, Clause, Step
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,7 +10,7 @@ from paper_checks.block_matrices import LINE
 from paper_checks.expressions import latex as printed
 from paper_checks.expressions import one_line, relation, width
 from paper_checks.formulas import definition, rule_formulas
-from theorems.determinants import Blocks, Determinant
+from theorems.checker.determinants import Blocks, Determinant
 from theorems.rules import Induction, Logarithm, Vanishing
 from theorems.statement import (
     Assumption,

@@ -5,9 +5,9 @@ import dataclasses
 import pytest
 from sympy import Symbol
 
-from paper_checks import attention_geometry
 from paper_checks.claims import Claim, Evidence
 from paper_checks.lint import claim_errors, formula_errors, read_papers
+from paper_checks.papers import attention_geometry
 from theorems import catalogue
 from theorems.statement import Clause, Mutant, Rule, Step, Theorem
 
@@ -110,7 +110,9 @@ def test_a_paper_that_does_not_import_is_named(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.delattr(attention_geometry, "EVIDENCE")
     _, _, unread = read_papers()
     (error,) = unread
-    assert error.startswith("attention-geometry: paper_checks.attention_geometry does not import")
+    assert error.startswith(
+        "attention-geometry: paper_checks.papers.attention_geometry does not import"
+    )
 
 
 @pytest.mark.slow

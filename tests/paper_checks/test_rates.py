@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from numerics.rates import Rate
+from numerics.evidence.rates import Rate
 from paper_checks import appendix, page, run, terminal
 from paper_checks.rates import measured_rates, rate_record
 from paper_checks.report import RateRecord, Report, TheoremRecord, shape_errors

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from numerics import score_families, score_tables
-from numerics.score_tables import STATED, overhead_tables, rank_tables
-from numerics.tables import Table
+from numerics.evidence.tables import Table
+from numerics.scores import families as score_families
+from numerics.scores import tables as score_tables
+from numerics.scores.tables import STATED, overhead_tables, rank_tables
 from paper_checks import appendix, page, run, terminal
 from paper_checks.report import Report, TableRecord, TheoremRecord, shape_errors
 from paper_checks.tables import computed_tables, table_record, texts

@@ -18,10 +18,10 @@ import pytest
 from flint import nmod_mat
 from sympy import Add, Expr, Indexed, IndexedBase, KroneckerDelta, Mul, Pow, Rational, Sum, Symbol
 
-from theorems import derive as checker
-from theorems.assumptions import right_inverse, signed, sums_to_one
+from theorems.assumptions.entries import right_inverse, signed, sums_to_one
+from theorems.checker import derive as checker
+from theorems.checker.sums import Refused, Undecided
 from theorems.statement import Assumption, Definition, Step, array, symbols_of
-from theorems.sums import Refused, Undecided
 
 n, m = symbols_of("n m")
 i, j, k, l = symbols_of("i j k l")

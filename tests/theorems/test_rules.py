@@ -13,12 +13,15 @@ from typing import Any
 import pytest
 from sympy import Expr, IndexedBase, Integer, Rational, Sum, Symbol
 
-from theorems import derive as derivations
-from theorems import rules, wellformed, world
-from theorems.assumptions import exponential, signed
-from theorems.derive import Failed, derive
-from theorems.exact import Draw, LargeRationals, SmallIntegers
-from theorems.instances import instances, search
+from theorems import rules
+from theorems.assumptions.entries import exponential, signed
+from theorems.checker import derive as derivations
+from theorems.checker import wellformed, world
+from theorems.checker.derive import Failed, derive
+from theorems.checker.exact import Draw, LargeRationals, SmallIntegers
+from theorems.checker.instances import instances, search
+from theorems.checker.sums import Refused
+from theorems.checker.world import TRUE, World
 from theorems.rules import Induction, Logarithm, Vanishing
 from theorems.statement import (
     Assumption,
@@ -31,8 +34,6 @@ from theorems.statement import (
     array,
     symbols_of,
 )
-from theorems.sums import Refused
-from theorems.world import TRUE, World
 
 n, m, d, r = symbols_of("n m d r")
 i, j, k, l, a, b, h = symbols_of("i j k l a b h")

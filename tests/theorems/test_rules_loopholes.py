@@ -12,10 +12,11 @@ import pytest
 from flint import fmpq
 from sympy import Expr, IndexedBase, Integer, Pow, Sum, Symbol
 
-from theorems.assumptions import exponential, signed
-from theorems.check import verify
-from theorems.derive import Failed, derive
-from theorems.exact import Draw, evaluate
+from theorems.assumptions.entries import exponential, signed
+from theorems.checker.check import verify
+from theorems.checker.derive import Failed, derive
+from theorems.checker.exact import Draw, evaluate
+from theorems.checker.sums import Refused
 from theorems.rules import Induction, Logarithm, Vanishing
 from theorems.statement import (
     Assumption,
@@ -32,7 +33,6 @@ from theorems.statement import (
     array,
     symbols_of,
 )
-from theorems.sums import Refused
 
 n, m, d, r = symbols_of("n m d r")
 i, j, k, p, q = symbols_of("i j k p q")

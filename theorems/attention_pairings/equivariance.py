@@ -13,8 +13,8 @@ from dataclasses import replace
 
 from sympy import Expr, Integer, Sum, Symbol
 
-from theorems.attention_pairings.readouts import Readout, d, e, i, n, one_each
-from theorems.exact import Draw, SmallIntegers
+from theorems.assumptions.readouts import Readout, d, e, i, n, one_each
+from theorems.checker.exact import Draw, SmallIntegers
 from theorems.statement import (
     Assumption, Bound, Clause, Definition, Iff, Mutant, Step, Theorem, Witness, array, symbols_of,
 )  # fmt: skip

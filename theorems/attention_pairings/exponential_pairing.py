@@ -16,10 +16,10 @@ from dataclasses import replace
 
 from sympy import Expr, Integer, Sum, Symbol
 
-from theorems.assumptions import exponential, signed
-from theorems.attention_pairings.readouts import Readout, e, i, n
-from theorems.connection_walks.levels import hypothesis, level
-from theorems.exact import Draw
+from theorems.assumptions.entries import exponential, signed
+from theorems.assumptions.readouts import Readout, e, i, n
+from theorems.assumptions.levels import hypothesis, level
+from theorems.checker.exact import Draw
 from theorems.rules import Induction, Logarithm
 from theorems.statement import (
     Assumption, Bound, Cited, Clause, Definition, Equation, Iff, Mutant, Step, Theorem, Witness,

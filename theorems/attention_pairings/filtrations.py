@@ -16,10 +16,10 @@ from dataclasses import replace
 
 from sympy import Integer, Sum
 
-from theorems.assumptions import signed
-from theorems.attention_pairings import masks as on
-from theorems.attention_pairings.masks import j, l, later, m, m_1, m_2, seen, world
-from theorems.attention_pairings.readouts import Readout, d, e, i, n, nothing
+from theorems.assumptions.entries import signed
+from theorems.attention_pairings.steps import masks as on
+from theorems.attention_pairings.steps.masks import j, l, later, m, m_1, m_2, seen, world
+from theorems.assumptions.readouts import Readout, d, e, i, n, nothing
 from theorems.statement import (
     Bound, Clause, Definition, Iff, Mutant, Step, Theorem, Witness, array,
 )  # fmt: skip

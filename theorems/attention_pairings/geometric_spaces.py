@@ -22,13 +22,13 @@ from dataclasses import replace
 
 from sympy import Integer, KroneckerDelta
 
-from theorems.assumptions import signed, sums_to_one
-from theorems.attention_pairings import definite_matrices as spd
-from theorems.attention_pairings import flat_pairings as flat
-from theorems.attention_pairings import hyperboloid as sheet
-from theorems.attention_pairings import log_euclidean as logs
-from theorems.attention_pairings import projectors as planes
-from theorems.attention_pairings import quadrics, rotations
+from theorems.assumptions.entries import signed, sums_to_one
+from theorems.attention_pairings.steps import definite_matrices as spd
+from theorems.attention_pairings.steps import flat_pairings as flat
+from theorems.attention_pairings.steps import hyperboloid as sheet
+from theorems.attention_pairings.steps import log_euclidean as logs
+from theorems.attention_pairings.steps import projectors as planes
+from theorems.attention_pairings.steps import quadrics, rotations
 from theorems.statement import Cited, Clause, Definition, Mutant, Step, Theorem, array
 
 cartan = Cited(

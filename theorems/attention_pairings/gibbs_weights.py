@@ -15,10 +15,10 @@ from dataclasses import replace
 
 from sympy import Integer, Sum
 
-from theorems.assumptions import exponential, signed, sums_to_one
-from theorems.attention_pairings import exponential_bounds as exp
-from theorems.attention_pairings import temperatures as at
-from theorems.attention_pairings.free_energy import (
+from theorems.assumptions.entries import exponential, signed, sums_to_one
+from theorems.attention_pairings.steps import exponential_bounds as exp
+from theorems.attention_pairings.steps import temperatures as at
+from theorems.attention_pairings.steps.free_energy import (
     L, at_temperature, free_energy, i, j, lam, m, n, positive_tau, q, s, tau,
 )  # fmt: skip
 from theorems.rules import Logarithm, Vanishing

@@ -14,12 +14,12 @@ from dataclasses import replace
 
 from sympy import Expr, IndexedBase, Integer, Sum, Symbol
 
-from theorems.assumptions import right_inverse, signed
-from theorems.attention_pairings import softmax_states as softmax
-from theorems.attention_pairings import statistics as needed
-from theorems.attention_pairings import vandermonde as powers
-from theorems.attention_pairings import worlds
-from theorems.exact import Draw
+from theorems.assumptions.entries import right_inverse, signed
+from theorems.attention_pairings.steps import softmax_states as softmax
+from theorems.attention_pairings.steps import statistics as needed
+from theorems.attention_pairings.steps import vandermonde as powers
+from theorems.attention_pairings.steps import worlds
+from theorems.checker.exact import Draw
 from theorems.statement import (
     Assumption, Bound, Clause, Definition, Mutant, Step, Theorem, Witness, array, symbols_of,
 )  # fmt: skip

@@ -21,13 +21,13 @@ from dataclasses import replace
 
 from sympy import Integer, Sum, Symbol
 
-from theorems.assumptions import right_inverse
-from theorems.attention_pairings import corner as free
-from theorems.attention_pairings import linear_recurrence as time
-from theorems.attention_pairings import padded_states as among
-from theorems.attention_pairings import softmax_states as softmax
-from theorems.attention_pairings import state_space as state
-from theorems.attention_pairings import vandermonde as powers
+from theorems.assumptions.entries import right_inverse
+from theorems.attention_pairings.steps import corner as free
+from theorems.attention_pairings.steps import linear_recurrence as time
+from theorems.attention_pairings.steps import padded_states as among
+from theorems.attention_pairings.steps import softmax_states as softmax
+from theorems.attention_pairings.steps import state_space as state
+from theorems.attention_pairings.steps import vandermonde as powers
 from theorems.statement import Clause, Definition, Mutant, Theorem
 
 a, c, j, i = time.a, time.c, time.j, time.i

@@ -13,17 +13,17 @@ from dataclasses import replace
 
 from sympy import Expr, IndexedBase, Integer, Sum
 
-from theorems.assumptions import signed
-from theorems.attention_pairings import exponential_constants as exponential
-from theorems.attention_pairings.couplings import (
-    FEATURES, FIRST, R, R2, Z, at_least, d, e, inverse, j, kappa, m, mu, n, normaliser,
-    normaliser2, p, positive_mu, positive_nu, probability, r, readout, real, unit, v, weight,
+from theorems.assumptions.entries import signed
+from theorems.attention_pairings.steps import exponential_constants as exponential
+from theorems.attention_pairings.steps.couplings import (
+    FEATURES, FIRST, R, R2, Z, at_least, d, e, inverse, j, kappa, m, mu, n, normaliser, normaliser2,
+    p, positive_mu, positive_nu, probability, r, readout, real, unit, v, weight,
 )  # fmt: skip
-from theorems.attention_pairings.readout_stability import (
+from theorems.attention_pairings.steps.readout_stability import (
     chords, constant_sign, cost, high, inside, lipschitz, moved, positive_kernel, projected, ra,
     rho, separation, stability, total, weights_total, within,
 )  # fmt: skip
-from theorems.exact import Draw, evaluate
+from theorems.checker.exact import Draw, evaluate
 from theorems.rules import Vanishing
 from theorems.statement import (
     Assumption, Bound, Clause, Definition, Iff, Mutant, Step, Theorem, array,

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum, Symbol
 
-from theorems.assumptions import right_inverse, signed, sums_to_one
+from theorems.assumptions.entries import right_inverse, signed, sums_to_one
 from theorems.statement import (
     Bound,
     Clause,

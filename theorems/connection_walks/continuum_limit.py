@@ -15,9 +15,9 @@ from dataclasses import replace
 
 from sympy import Expr, Indexed, IndexedBase, Integer, KroneckerDelta, Rational, Sum, Symbol
 
-from theorems.assumptions import signed
-from theorems.constructions import reflection, unit_vector
-from theorems.exact import Draw, Generators, Rejected
+from theorems.assumptions.entries import signed
+from theorems.assumptions.constructions import reflection, unit_vector
+from theorems.checker.exact import Draw, Generators, Rejected
 from theorems.statement import (
     Assumption,
     Cited,

@@ -13,14 +13,14 @@ from dataclasses import replace
 
 from sympy import Expr, IndexedBase, Integer, Rational, Sum
 
-from theorems.assumptions import signed
-from theorems.connection_walks import numerical_range as rng
-from theorems.connection_walks.metric_walk import (
-    POSITIVE, WALK, F, P, T, a, b, c, d, generator, gram, i, inner, invertible, isometry, j,
-    n, pi, u, v,
+from theorems.assumptions.entries import signed
+from theorems.connection_walks.steps import numerical_range as rng
+from theorems.assumptions.metric_walk import (
+    POSITIVE, WALK, F, P, T, a, b, c, d, generator, gram, i, inner, invertible, isometry, j, n, pi,
+    u, v,
 )  # fmt: skip
-from theorems.connection_walks.metrics import applied
-from theorems.connection_walks.self_adjointness import B, framed, turns
+from theorems.assumptions.metrics import applied
+from theorems.connection_walks.steps.self_adjointness import B, framed, turns
 from theorems.statement import Bound, Clause, Definition, Mutant, Step, Theorem, array
 
 t, s, A, x, y = (array("t", n), array("s", n), array("A", n, n, d, d), array("x", n, d),

@@ -14,13 +14,13 @@ from dataclasses import replace
 
 from sympy import Expr, KroneckerDelta, Sum
 
-from theorems.connection_walks.levels import STAGES, hypothesis, level, size
-from theorems.connection_walks.path_counts import (
-    HEAD, NODE, U, V, Z, all_terms, causal_counts, counts, first_causal, first_count,
-    first_head, first_own, first_residual_count, first_residual_own, first_residual_words,
-    first_used, first_words, going_on, m, mr, next_V, next_causal, next_count, next_own,
-    next_residual_count, next_residual_own, next_residual_words, next_word, next_words, pascal,
-    residual_counts, skipping, starting, three_tokens,
+from theorems.assumptions.levels import STAGES, hypothesis, level, size
+from theorems.connection_walks.steps.path_counts import (
+    HEAD, NODE, U, V, Z, all_terms, causal_counts, counts, first_causal, first_count, first_head,
+    first_own, first_residual_count, first_residual_own, first_residual_words, first_used,
+    first_words, going_on, m, mr, next_V, next_causal, next_count, next_own, next_residual_count,
+    next_residual_own, next_residual_words, next_word, next_words, pascal, residual_counts,
+    skipping, starting, three_tokens,
 )  # fmt: skip
 from theorems.rules import Induction
 from theorems.statement import (

@@ -15,9 +15,9 @@ from dataclasses import replace
 from flint import fmpq
 from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum
 
-from theorems.assumptions import right_inverse, signed, sums_to_one
+from theorems.assumptions.entries import right_inverse, signed, sums_to_one
 from theorems.connection_walks import gated_mixture as cw2
-from theorems.connection_walks.blocks import (
+from theorems.assumptions.blocks import (
     frobenius_norm, isometry, orthogonal, same_blocks, square_of_norm,
 )  # fmt: skip
 from theorems.statement import (

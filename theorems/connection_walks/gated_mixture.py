@@ -19,7 +19,7 @@ from dataclasses import replace
 from flint import fmpq
 from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum, Symbol
 
-from theorems.assumptions import signed, sums_to_one
+from theorems.assumptions.entries import signed, sums_to_one
 from theorems.statement import (
     Bound,
     Clause,

@@ -20,13 +20,13 @@ from dataclasses import replace
 from flint import fmpq
 from sympy import Integer, KroneckerDelta, Sum
 
-from theorems.assumptions import right_inverse, signed, sums_to_one
-from theorems.connection_walks.positive_heads import (
+from theorems.assumptions.entries import right_inverse, signed, sums_to_one
+from theorems.connection_walks.steps.positive_heads import (
     A_r, B, J, M, T_r, above, bounded, eps, eps_inv, gap, heads, low, nonzero, one_more, positive_B,
     positive_N, positive_eps, positive_heads, r_heads, rescaled, slack, slack_is, small_eps,
     stochastic_heads, t, total_B, unweighted, weighted,
 )  # fmt: skip
-from theorems.connection_walks.realignment import (
+from theorems.connection_walks.steps.realignment import (
     annihilates, constant_block_rows, independent, supported,
 )  # fmt: skip
 from theorems.rules import Vanishing

@@ -19,12 +19,14 @@ from dataclasses import replace
 
 from sympy import Integer, Sum
 
-from theorems.assumptions import right_inverse, signed
-from theorems.connection_walks import flat_connections as flat
-from theorems.connection_walks import parallel_kernel as kept
-from theorems.connection_walks.cycle_basis import insufficient_basis
-from theorems.connection_walks.harmonic import acyclic, harmonic_function, involution, triangles
-from theorems.connection_walks.sections import parallel
+from theorems.assumptions.entries import right_inverse, signed
+from theorems.connection_walks.steps import flat_connections as flat
+from theorems.connection_walks.steps import parallel_kernel as kept
+from theorems.connection_walks.steps.cycle_basis import insufficient_basis
+from theorems.connection_walks.steps.harmonic import (
+    acyclic, harmonic_function, involution, triangles,
+)
+from theorems.assumptions.sections import parallel
 from theorems.statement import Clause, Definition, Mutant, Step, Theorem, array, symbols_of
 
 i, j, k, l, a, b, c = symbols_of("i j k l a b c")

@@ -18,15 +18,15 @@ from dataclasses import replace
 from flint import fmpq
 from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Rational, Sum, Symbol
 
-from theorems.assumptions import signed
-from theorems.connection_walks import self_adjointness as adj
-from theorems.connection_walks.eigenvectors import eigenvector, normalised
-from theorems.connection_walks.metric_walk import (
+from theorems.assumptions.entries import signed
+from theorems.connection_walks.steps import self_adjointness as adj
+from theorems.assumptions.eigenvectors import eigenvector, normalised
+from theorems.assumptions.metric_walk import (
     POSITIVE, WALK, F, F_inv, G, P, T, Z, a, adjoint, b, balance, c, d, e, gap, generator, gram, i,
-    imbalance, inner, invertible, isometry, j, k, l, law, n, nonnegative, pairs, pi, positive,
-    rows, skew, u, w,
+    imbalance, inner, invertible, isometry, j, k, l, law, n, nonnegative, pairs, pi, positive, rows,
+    skew, u, w,
 )  # fmt: skip
-from theorems.connection_walks.metrics import applied, harmonic, parallel
+from theorems.assumptions.metrics import applied, harmonic, parallel
 from theorems.rules import Vanishing
 from theorems.statement import (
     Bound, Clause, Definition, Iff, Mutant, Step, Theorem, Witness, array,

@@ -22,11 +22,11 @@ from dataclasses import replace
 from flint import fmpq
 from sympy import Expr, IndexedBase, Integer, Rational, Sum
 
-from theorems.assumptions import exponential, signed, sums_to_one
-from theorems.connection_walks import causal_walks as causal
-from theorems.connection_walks import stationarity as on
-from theorems.connection_walks import token_logits as on_tokens
-from theorems.connection_walks.token_logits import cycle
+from theorems.assumptions.entries import exponential, signed, sums_to_one
+from theorems.connection_walks.steps import causal_walks as causal
+from theorems.assumptions import stationarity as on
+from theorems.connection_walks.steps import token_logits as on_tokens
+from theorems.connection_walks.steps.token_logits import cycle
 from theorems.rules import Logarithm, Vanishing
 from theorems.statement import (
     Bound, Clause, Definition, Iff, Mutant, Step, Theorem, Witness, array, symbols_of,

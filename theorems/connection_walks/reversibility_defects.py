@@ -18,11 +18,11 @@ from dataclasses import replace
 
 from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Rational, Sum, latex
 
-from theorems.assumptions import signed
-from theorems.connection_walks import defect_bounds as edges
-from theorems.connection_walks import time_reversal as on
-from theorems.connection_walks.stationarity import laws_of_classes, stationary
-from theorems.exact import Draw, Generators
+from theorems.assumptions.entries import signed
+from theorems.connection_walks.steps import defect_bounds as edges
+from theorems.connection_walks.steps import time_reversal as on
+from theorems.assumptions.stationarity import laws_of_classes, stationary
+from theorems.checker.exact import Draw, Generators
 from theorems.rules import Vanishing
 from theorems.statement import (
     Assumption, Bound, Clause, Definition, Iff, Mutant, Step, Theorem, array, symbols_of,

@@ -20,12 +20,12 @@ from dataclasses import replace
 from flint import fmpq
 from sympy import Integer, KroneckerDelta, Rational, Sum
 
-from theorems.assumptions import signed
+from theorems.assumptions.entries import signed
 from theorems.connection_walks import gated_mixture as cw2
-from theorems.connection_walks import harmonic_gauges as harmonic
-from theorems.connection_walks import isometric_gauges as gauges
-from theorems.connection_walks.isometric_gauges import P, pi, share
-from theorems.connection_walks.isometric_heads import (
+from theorems.connection_walks.steps import harmonic_gauges as harmonic
+from theorems.connection_walks.steps import isometric_gauges as gauges
+from theorems.connection_walks.steps.isometric_gauges import P, pi, share
+from theorems.connection_walks.steps.isometric_heads import (
     F, F_inv, G, H, O, O_0, O_1, O_2, Q, Q_inv, T, a, adjoints, angle, b, c, cosine, d, difference,
     e, edge, g, gates_between, h, i, inv_1, inv_2, inverse, isometric, isometric_edge,
     isometric_one, isometric_pair, j, k, kernel, n, nonnegative, one_head, opposite, own_isometry,

@@ -15,10 +15,10 @@ from dataclasses import replace
 from flint import fmpq
 from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Rational, Sum, Symbol
 
-from theorems.assumptions import signed
-from theorems.connection_walks.blocks import isometry
-from theorems.constructions import unit_vector
-from theorems.exact import Draw, SmallIntegers
+from theorems.assumptions.entries import signed
+from theorems.assumptions.blocks import isometry
+from theorems.assumptions.constructions import unit_vector
+from theorems.checker.exact import Draw, SmallIntegers
 from theorems.statement import (
     Assumption, Bound, Clause, Definition, Iff, Mutant, Step, Theorem, array, symbols_of,
 )  # fmt: skip

@@ -16,14 +16,14 @@ from dataclasses import replace
 from flint import fmpq
 from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum, Symbol
 
-from theorems.assumptions import signed
-from theorems.connection_walks import kronecker as kron
-from theorems.connection_walks.involutions import (
+from theorems.assumptions.entries import signed
+from theorems.connection_walks.steps import kronecker as kron
+from theorems.connection_walks.steps.involutions import (
     common_isometry, commutes, equal_on_edges, not_zero, one_frame, orthogonal_frames,
     orthogonal_transport, put_self_adjoint, squares_to_identity, symmetric_transport,
 )  # fmt: skip
-from theorems.connection_walks.metrics import balanced, flow_gap, row_stochastic, stationary
-from theorems.exact import Draw
+from theorems.assumptions.metrics import balanced, flow_gap, row_stochastic, stationary
+from theorems.checker.exact import Draw
 from theorems.statement import (
     Assumption, Bound, Clause, Definition, Iff, Mutant, Step, Theorem, Witness, array,
     symbols_of,

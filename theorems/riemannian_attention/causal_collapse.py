@@ -18,9 +18,9 @@ from dataclasses import replace
 
 from sympy import Integer
 
-from theorems.assumptions import signed
-from theorems.riemannian_attention import causal_tokens as on
-from theorems.riemannian_attention import merging_tokens as to
+from theorems.assumptions.entries import signed
+from theorems.riemannian_attention.steps import causal_tokens as on
+from theorems.riemannian_attention.steps import merging_tokens as to
 from theorems.statement import Cited, Clause, Definition, Mutant, Theorem, array, symbols_of
 
 i, j, e = symbols_of("i j e")

@@ -19,12 +19,12 @@ from dataclasses import replace
 
 from sympy import Integer
 
-from theorems.connection_walks.levels import number
-from theorems.riemannian_attention import depth_products as of_depth
-from theorems.riemannian_attention import score_growth as scores
-from theorems.riemannian_attention import shared_weights as rows
-from theorems.riemannian_attention import token_clusters as on
-from theorems.riemannian_attention.contractions import infinite_product, iterated
+from theorems.assumptions.levels import number
+from theorems.riemannian_attention.steps import depth_products as of_depth
+from theorems.riemannian_attention.steps import score_growth as scores
+from theorems.riemannian_attention.steps import shared_weights as rows
+from theorems.riemannian_attention.steps import token_clusters as on
+from theorems.riemannian_attention.steps.contractions import infinite_product, iterated
 from theorems.statement import Clause, Definition, Mutant, Theorem
 
 layers = iterated(below=False)

@@ -15,10 +15,12 @@ from dataclasses import replace
 
 from sympy import IndexedBase, Integer, KroneckerDelta, Sum, Symbol
 
-from theorems.assumptions import signed
-from theorems.exact import Draw
-from theorems.riemannian_attention.absolute_sums import absolute, at_most, product_bounds, sums_of
-from theorems.riemannian_attention.head_residuals import (
+from theorems.assumptions.entries import signed
+from theorems.checker.exact import Draw
+from theorems.riemannian_attention.steps.absolute_sums import (
+    absolute, at_most, product_bounds, sums_of,
+)
+from theorems.riemannian_attention.steps.head_residuals import (
     c, c_row, multi_head, one_row, positive_c, q, residual_columns, residual_rows, v, w,
 )  # fmt: skip
 from theorems.statement import (

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from sympy import Expr, IndexedBase, KroneckerDelta, Rational, Sum
 
-from theorems.assumptions import signed
+from theorems.assumptions.entries import signed
 from theorems.statement import (
     Clause, Definition, Mutant, Step, Theorem, Witness, array, symbols_of,
 )  # fmt: skip

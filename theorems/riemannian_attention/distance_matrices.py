@@ -16,8 +16,8 @@ from dataclasses import replace
 
 from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum
 
-from theorems.assumptions import right_inverse, signed
-from theorems.riemannian_attention.spectra import (
+from theorems.assumptions.entries import right_inverse, signed
+from theorems.assumptions.spectra import (
     bits, eigenvectors, nested_bits, orthogonal, sum_zero,
 )  # fmt: skip
 from theorems.statement import (

@@ -19,9 +19,9 @@ from typing import Any
 
 from sympy import Expr, Integer, KroneckerDelta, Rational, Sum
 
-from theorems.determinants import Determinant
-from theorems.riemannian_attention import full_width as bound
-from theorems.riemannian_attention import principal_lattice as lattice
+from theorems.checker.determinants import Determinant
+from theorems.riemannian_attention.steps import full_width as bound
+from theorems.riemannian_attention.steps import principal_lattice as lattice
 from theorems.riemannian_attention.score_rank import generic as nonvanishing
 from theorems.statement import (
     Assumption, Clause, Definition, Mutant, RankBound, Step, Theorem, array, symbols_of,

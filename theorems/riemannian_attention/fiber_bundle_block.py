@@ -17,11 +17,11 @@ from dataclasses import replace
 from flint import fmpq
 from sympy import Expr, Integer, KroneckerDelta, Sum, Symbol
 
-from theorems.assumptions import signed
-from theorems.connection_walks.frames import put_number
-from theorems.riemannian_attention import dot_product_limit as dots
-from theorems.riemannian_attention import flat_transports as flat
-from theorems.riemannian_attention import moved_bases as moved
+from theorems.assumptions.entries import signed
+from theorems.assumptions.frames import put_number
+from theorems.riemannian_attention.steps import dot_product_limit as dots
+from theorems.riemannian_attention.steps import flat_transports as flat
+from theorems.riemannian_attention.steps import moved_bases as moved
 from theorems.statement import (
     Assumption, Clause, Definition, Iff, Mutant, Step, Theorem, array, symbols_of,
 )  # fmt: skip

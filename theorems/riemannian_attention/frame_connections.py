@@ -20,16 +20,16 @@ from dataclasses import replace
 
 from sympy import Integer
 
-from theorems.riemannian_attention import connection_jets as jets
-from theorems.riemannian_attention import curvature_proxy as curved
-from theorems.riemannian_attention import isometric_transports as turned
-from theorems.riemannian_attention import levi_civita as levi
-from theorems.riemannian_attention import low_rank_frames as low
-from theorems.riemannian_attention import plane_metrics as planes
-from theorems.riemannian_attention import teleparallel as frame
-from theorems.riemannian_attention import torsion_proxy as twisted
-from theorems.riemannian_attention import turned_frames as tokens
-from theorems.riemannian_attention.turned_frames import Q, a, b, c, e, f, i, j, k
+from theorems.riemannian_attention.steps import connection_jets as jets
+from theorems.riemannian_attention.steps import curvature_proxy as curved
+from theorems.riemannian_attention.steps import isometric_transports as turned
+from theorems.riemannian_attention.steps import levi_civita as levi
+from theorems.riemannian_attention.steps import low_rank_frames as low
+from theorems.riemannian_attention.steps import plane_metrics as planes
+from theorems.riemannian_attention.steps import teleparallel as frame
+from theorems.riemannian_attention.steps import torsion_proxy as twisted
+from theorems.assumptions import turned_frames as tokens
+from theorems.assumptions.turned_frames import Q, a, b, c, e, f, i, j, k
 from theorems.statement import Clause, Mutant, Step, Theorem
 
 on_edges = replace(tokens.triangles, value=Q[i, j] * Q[j, k] * Q[k, i])

@@ -16,11 +16,11 @@ from dataclasses import replace
 
 from sympy import Expr, Integer, Rational, Sum
 
-from theorems.riemannian_attention import constant_metrics as chords
-from theorems.riemannian_attention import path_energy as paths
-from theorems.riemannian_attention import polar_chords as polar
-from theorems.riemannian_attention import surfaces
-from theorems.riemannian_attention.path_energy import (
+from theorems.riemannian_attention.steps import constant_metrics as chords
+from theorems.riemannian_attention.steps import path_energy as paths
+from theorems.riemannian_attention.steps import polar_chords as polar
+from theorems.riemannian_attention.steps import surfaces
+from theorems.riemannian_attention.steps.path_energy import (
     D, D2_hhhh, D_hhh, HALF, K, NORM, TWELFTH, a, b, c, d, eps, h,
 )  # fmt: skip
 from theorems.statement import Cited, Clause, Definition, Mutant, Step, Theorem

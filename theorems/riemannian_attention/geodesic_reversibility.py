@@ -19,13 +19,13 @@ from dataclasses import replace
 from flint import fmpq
 from sympy import Expr, Integer, KroneckerDelta, Rational, Sum
 
-from theorems.assumptions import exponential, signed
+from theorems.assumptions.entries import exponential, signed
 from theorems.connection_walks.reversibility import (
     B, E, P, S, Z, antisymmetric, cycles_of_B, logarithms, positive_E, softmax, total,
     weights_to_softmax,
 )  # fmt: skip
-from theorems.connection_walks.token_logits import cycle
-from theorems.exact import Draw, SmallIntegers
+from theorems.connection_walks.steps.token_logits import cycle
+from theorems.checker.exact import Draw, SmallIntegers
 from theorems.rules import Logarithm
 from theorems.statement import (
     Assumption, Bound, Clause, Definition, Iff, Mutant, Step, Theorem, Witness, array, symbols_of,

@@ -15,8 +15,8 @@ from dataclasses import replace
 from flint import fmpq
 from sympy import Expr, Integer, KroneckerDelta, Rational, Sum
 
-from theorems.assumptions import signed
-from theorems.riemannian_attention.spectra import sum_zero
+from theorems.assumptions.entries import signed
+from theorems.assumptions.spectra import sum_zero
 from theorems.statement import (
     Bound, Cited, Clause, Definition, Mutant, Step, Theorem, Witness, array, symbols_of,
 )  # fmt: skip

@@ -15,14 +15,14 @@ from dataclasses import replace
 
 from sympy import Expr, Integer, KroneckerDelta, Rational, Sum, Symbol
 
-from theorems.assumptions import signed
-from theorems.constructions import unit_vector
-from theorems.exact import Draw
-from theorems.riemannian_attention import coordinates as charts
-from theorems.riemannian_attention import metric_counts as count
-from theorems.riemannian_attention.coordinates import (
-    F, G, H, a, b, c, d, e, eta, frame, i, inverse, inverse_F, inverse_J, inverse_y, metric, p,
-    p_y, r,
+from theorems.assumptions.entries import signed
+from theorems.assumptions.constructions import unit_vector
+from theorems.checker.exact import Draw
+from theorems.riemannian_attention.steps import coordinates as charts
+from theorems.riemannian_attention.steps import metric_counts as count
+from theorems.riemannian_attention.steps.coordinates import (
+    F, G, H, a, b, c, d, e, eta, frame, i, inverse, inverse_F, inverse_J, inverse_y, metric, p, p_y,
+    r,
 )  # fmt: skip
 from theorems.rules import Vanishing
 from theorems.statement import (

@@ -24,13 +24,13 @@ from dataclasses import replace
 
 from sympy import Rational, Symbol
 
-from theorems.exact import Draw
-from theorems.riemannian_attention import extremal_rows as rows
-from theorems.riemannian_attention import layer_oscillation as layers
-from theorems.riemannian_attention import majorants as rates
-from theorems.riemannian_attention import score_spreads as spreads
-from theorems.riemannian_attention import tanh_series as series
-from theorems.riemannian_attention import total_variation as tv
+from theorems.checker.exact import Draw
+from theorems.riemannian_attention.steps import extremal_rows as rows
+from theorems.riemannian_attention.steps import layer_oscillation as layers
+from theorems.riemannian_attention.steps import majorants as rates
+from theorems.riemannian_attention.steps import score_spreads as spreads
+from theorems.riemannian_attention.steps import tanh_series as series
+from theorems.riemannian_attention.steps import total_variation as tv
 from theorems.statement import Assumption, Clause, Definition, Mutant, Theorem, array
 
 h, i, j = layers.h, spreads.i, spreads.j

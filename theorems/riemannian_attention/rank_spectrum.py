@@ -15,7 +15,7 @@ unsquared             |x_i - x_j| has full rank even for G = I: there the metric
 spans                 the query-side families span 1, d, 1 + r, 1 + r(r+1)/2 and d(d+1)/2 dimensions
                       of metrics, so RA1 makes the widths their ranks
 The first term, a row term, goes under softmax. Of averages with fixed lambda, of bilinear scores
-and of tokens on a sphere only upper bounds stand here; numerics.score_families recomputes all ranks
+and of tokens on a sphere only upper bounds stand here; numerics.scores.families recomputes all ranks
 modulo a prime.
 """
 
@@ -25,13 +25,13 @@ from dataclasses import replace
 
 from sympy import Integer, KroneckerDelta, Rational, Sum, Symbol
 
-from theorems.assumptions import signed
-from theorems.riemannian_attention import squared_families as of
-from theorems.riemannian_attention.families import on_sphere
-from theorems.riemannian_attention.squared_families import (
+from theorems.assumptions.entries import signed
+from theorems.riemannian_attention.steps import squared_families as of
+from theorems.riemannian_attention.steps.families import on_sphere
+from theorems.riemannian_attention.steps.squared_families import (
     C, D, G, P, S, U, identity, kappa, lam, mu, over, projected, query, through_diagonal, turned, x,
 )  # fmt: skip
-from theorems.riemannian_attention.widths import side_by_side, total_width
+from theorems.assumptions.widths import side_by_side, total_width
 from theorems.statement import (
     Cited, Clause, Definition, Mutant, RankBound, Step, Theorem, array, symbols_of,
 )  # fmt: skip

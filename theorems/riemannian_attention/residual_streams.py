@@ -19,10 +19,10 @@ from math import isqrt
 from flint import fmpq
 from sympy import Expr, IndexedBase, Integer, Rational, Sum, Symbol
 
-from theorems.assumptions import signed, sums_to_one
-from theorems.exact import Draw, Generators, Rejected, SmallIntegers, Value
-from theorems.riemannian_attention.contractions import bounded, infinite_product, iterated
-from theorems.riemannian_attention.shared_weights import (
+from theorems.assumptions.entries import signed, sums_to_one
+from theorems.checker.exact import Draw, Generators, Rejected, SmallIntegers, Value
+from theorems.riemannian_attention.steps.contractions import bounded, infinite_product, iterated
+from theorems.riemannian_attention.steps.shared_weights import (
     D, K, W, X, X2, apart, diameter, differences, near,
 )  # fmt: skip
 from theorems.statement import (

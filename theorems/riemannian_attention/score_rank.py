@@ -22,9 +22,9 @@ from dataclasses import replace
 from flint import fmpq
 from sympy import Expr, Integer, KroneckerDelta, Rational, Sum
 
-from theorems.assumptions import right_inverse, signed
-from theorems.riemannian_attention import feature_points as points
-from theorems.riemannian_attention.widths import (
+from theorems.assumptions.entries import right_inverse, signed
+from theorems.riemannian_attention.steps import feature_points as points
+from theorems.assumptions.widths import (
     all_independent, claimed_width, complete, side_by_side, total_width,
 )  # fmt: skip
 from theorems.statement import (

@@ -19,9 +19,9 @@ from dataclasses import replace
 from flint import fmpq
 from sympy import Expr, Integer, KroneckerDelta, Rational, Sum, Symbol
 
-from theorems.assumptions import exponential, right_inverse, signed
-from theorems.riemannian_attention.ones import beside_ones, coordinates_of_ones
-from theorems.riemannian_attention.widths import claimed_width, side_by_side, total_width
+from theorems.assumptions.entries import exponential, right_inverse, signed
+from theorems.riemannian_attention.steps.ones import beside_ones, coordinates_of_ones
+from theorems.assumptions.widths import claimed_width, side_by_side, total_width
 from theorems.rules import Logarithm
 from theorems.statement import (
     Clause, Definition, Iff, Mutant, RankBound, Step, Theorem, Witness, array, symbols_of,

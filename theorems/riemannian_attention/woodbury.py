@@ -5,7 +5,7 @@ inverse      G^{-1} = D^{-1} - D^{-1} U C^{-1} U^T D^{-1}, from both sides
 determinant  [[D, -U], [U^T, I]] eliminated in two orders: det D det C = det G
 pair         G x = v iff D x + U w = v, w = U^T x; then v^T G^{-1} v = |x|_D^2 + |w|^2
 residuals    an approximate pair is off by no more than its residuals
-counts       multiplications and divisions, exactly (theorems/riemannian_attention/metric_counts.py)
+counts       multiplications and divisions, exactly (steps/metric_counts.py)
 order        O(d r^2) iff r = O(d)
 """
 
@@ -15,10 +15,10 @@ from dataclasses import replace
 
 from sympy import Integer, KroneckerDelta, Sum
 
-from theorems.assumptions import signed
-from theorems.determinants import Blocks, Determinant
-from theorems.riemannian_attention import metric_counts as count
-from theorems.riemannian_attention.low_rank import annihilated, inverse_of
+from theorems.assumptions.entries import signed
+from theorems.checker.determinants import Blocks, Determinant
+from theorems.riemannian_attention.steps import metric_counts as count
+from theorems.assumptions.low_rank import annihilated, inverse_of
 from theorems.rules import Vanishing
 from theorems.statement import (
     Bound,

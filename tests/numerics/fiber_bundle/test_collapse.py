@@ -17,7 +17,7 @@ from numerics.fiber_bundle.layers import GeodesicAttention, MetricHead, split_he
 from numerics.fiber_bundle.metric_field import MetricField
 from numerics.fiber_bundle.model import Shape
 from numerics.fiber_bundle.training import Run, Settings
-from numerics.units import gamma
+from numerics.rounding.units import gamma
 
 U64 = 2.0**-53
 WIDTH, HEADS, RANK = 16, 2, 2

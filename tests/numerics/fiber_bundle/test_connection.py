@@ -9,7 +9,7 @@ import torch
 from numerics.fiber_bundle.connection import Connection, Phases, quarter_turn
 from numerics.fiber_bundle.layers import GeodesicAttention, MetricHead, merge_heads, split_heads
 from numerics.fiber_bundle.metric_field import MetricField
-from numerics.units import gamma
+from numerics.rounding.units import gamma
 
 TRIPLES = torch.tensor([[0, 1, 2], [2, 4, 1], [5, 0, 3], [3, 3, 1], [4, 4, 4]])
 I, J, K = TRIPLES.unbind(1)

@@ -9,7 +9,7 @@ import torch
 from numerics.fiber_bundle import capacitance
 from numerics.fiber_bundle.metric_field import MetricField
 from numerics.metrics import LowRankMetric
-from numerics.units import gamma
+from numerics.rounding.units import gamma
 
 OPERATIONS = ("apply", "solve", "frame", "unframe")
 

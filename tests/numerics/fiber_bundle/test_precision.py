@@ -14,7 +14,7 @@ from numerics.fiber_bundle.blocks import FiberBundleBlock, StandardBlock
 from numerics.fiber_bundle.layers import PreconditionedFeedForward
 from numerics.fiber_bundle.metric_field import MetricField
 from numerics.fiber_bundle.model import LanguageModel, Shape
-from numerics.units import gamma, units
+from numerics.rounding.units import gamma, units
 
 FIBER = Shape("fiber-bundle", 11, length=12, width=16, heads=2, hidden=24, rank=2)
 SHAPES = {

@@ -13,8 +13,8 @@ from numerics.fiber_bundle.connection import Connection
 from numerics.fiber_bundle.layers import GeodesicAttention, split_heads
 from numerics.fiber_bundle.metric_field import MetricField
 from numerics.fiber_bundle.rounding import attention_error
-from numerics.reversibility import reversibility_defect
-from numerics.units import gamma
+from numerics.laplacians.reversibility import reversibility_defect
+from numerics.rounding.units import gamma
 
 U64 = 2.0**-53
 WIDTH, HEADS, HIDDEN = 12, 3, 20

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from numerics.rates import Rate
+from numerics.evidence.rates import Rate
 from numerics.spaces import Euclidean, Lorentz, Space, Sphere, Torus
 
 CURVED = {

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from numerics.rates import Rate
+from numerics.evidence.rates import Rate
 from numerics.spaces import (
     AffineInvariantSPD,
     AfterInversion,

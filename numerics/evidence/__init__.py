@@ -1,0 +1,1 @@
+"""What a property or a stress cell returns: comparisons, rates, tables."""

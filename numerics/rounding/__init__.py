@@ -1,0 +1,1 @@
+"""Rounding bounds that a computation carries with it."""

@@ -1,0 +1,1 @@
+"""One stress case a theorem."""

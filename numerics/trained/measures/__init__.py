@@ -1,0 +1,1 @@
+"""What is measured of attention modules, and the controls beside it."""

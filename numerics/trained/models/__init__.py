@@ -1,0 +1,1 @@
+"""Families of models: their tensors, and the attention module written out."""

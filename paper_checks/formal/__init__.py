@@ -1,0 +1,1 @@
+"""Formal statements, their proofs, and what the kernel says of them."""

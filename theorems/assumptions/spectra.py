@@ -1,0 +1,93 @@
+"""Hypotheses on eigenvectors of symmetric matrices, on vectors of sum 0, and on bits."""
+
+from __future__ import annotations
+
+from flint import fmpq
+from sympy import IndexedBase, Integer, KroneckerDelta, Sum, latex, symbols
+
+from theorems.assumptions.constructions import reflection
+from theorems.checker.exact import Draw, Rejected
+from theorems.statement import Assumption, symbols_of
+
+i, j, k, l, p = symbols_of("i j k l p")
+
+
+def eigenvectors(D: IndexedBase, V: IndexedBase, mu: IndexedBase) -> Assumption:
+    """The columns of V (n, t) are orthonormal eigenvectors of the symmetric D (n, n)."""
+    n, t = V.shape
+
+    def impose(draw: Draw) -> None:
+        count = draw.size(t)
+        if str(n) not in draw.sizes:
+            draw.sizes[str(n)] = count + draw.source.rng.choice((0, 1))
+        if (size := draw.size(n)) < count:
+            raise Rejected(f"no {count} orthonormal vectors of length {size}")
+        basis = reflection(draw, size)
+        values = [draw.get(str(mu), (column,)) for column in range(1, count + 1)]
+        values += [draw.source.fresh(None) for _ in range(size - count)]
+        for row, column in draw.cells(V):
+            draw.put(V, (row, column), basis[row - 1][column - 1])
+        for row, column in draw.cells(D):
+            left, right = basis[row - 1], basis[column - 1]
+            products = zip(left, values, right, strict=True)
+            draw.put(D, (row, column), sum(x * value * y for x, value, y in products))
+
+    rules = (
+        (Sum(D[i, j] * V[j, k], (j, 1, n)), mu[k] * V[i, k]),
+        (Sum(V[i, k] * V[i, l], (i, 1, n)), KroneckerDelta(k, l)),
+    )
+    text = (f"the columns of ${V}$ are orthonormal eigenvectors of ${D}$ with eigenvalues "
+            f"${latex(mu.label)}$")  # fmt: skip
+    return Assumption(f"{V} are eigenvectors of {D}", text, rules, impose)
+
+
+def orthogonal(Q: IndexedBase) -> Assumption:
+    """Q^T Q = I."""
+    n, _ = Q.shape
+
+    def impose(draw: Draw) -> None:
+        rows = reflection(draw, draw.size(n))
+        for row, column in draw.cells(Q):
+            draw.put(Q, (row, column), rows[row - 1][column - 1])
+
+    rule = (Sum(Q[i, k] * Q[i, l], (i, 1, n)), KroneckerDelta(k, l))
+    return Assumption(f"{Q} is orthogonal", f"${Q}^\\top {Q} = I$", (rule,), impose)
+
+
+def sum_zero(c: IndexedBase) -> Assumption:
+    """The entries of c sum to 0."""
+    (n,) = c.shape
+
+    def impose(draw: Draw) -> None:
+        size = draw.size(n)
+        others = [draw.get(str(c), (place,)) for place in range(1, size)]
+        draw.put(c, (size,), -sum(others))
+
+    text = f"$\\sum_i {latex(c.label)}_i = 0$"
+    return Assumption(f"{c} sums to 0", text, ((Sum(c[i], (i, 1, n)), Integer(0)),), impose)
+
+
+def bits(theta: IndexedBase) -> Assumption:
+    """Every entry is 0 or 1."""
+    index = symbols(f"k1:{len(theta.shape) + 1}", integer=True, positive=True)
+
+    def impose(draw: Draw) -> None:
+        for cell in draw.cells(theta):
+            draw.put(theta, cell, fmpq(draw.source.rng.randrange(2)))
+
+    text = f"every ${latex(theta.label)}$ is $0$ or $1$"
+    return Assumption(f"{theta} is 0 or 1", text, ((theta[index] ** 2, theta[index]),), impose)
+
+
+def nested_bits(near: IndexedBase, far: IndexedBase) -> Assumption:
+    """Bits of which those of near are among those of far."""
+
+    def impose(draw: Draw) -> None:
+        for cell in draw.cells(near):
+            ones = draw.source.rng.randrange(3)
+            draw.put(near, cell, fmpq(int(ones == 2)))
+            draw.put(far, cell, fmpq(int(ones > 0)))
+
+    rules = ((near[p] ** 2, near[p]), (far[p] ** 2, far[p]), (near[p] * far[p], near[p]))
+    text = f"${near}_p$ and ${far}_p$ are $0$ or $1$, and ${near}_p {far}_p = {near}_p$"
+    return Assumption(f"bits of {near} among those of {far}", text, rules, impose)

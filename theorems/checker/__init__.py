@@ -1,0 +1,1 @@
+"""The trusted base: what accepts or refuses a derivation, and nothing else."""

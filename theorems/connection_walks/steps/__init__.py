@@ -1,0 +1,1 @@
+"""Parts of derivations about connection walks."""
