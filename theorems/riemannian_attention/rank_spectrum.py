@@ -15,8 +15,8 @@ unsquared             |x_i - x_j| has full rank even for G = I: there the metric
 spans                 the query-side families span 1, d, 1 + r, 1 + r(r+1)/2 and d(d+1)/2 dimensions
                       of metrics, so RA1 makes the widths their ranks
 The first term, a row term, goes under softmax. Of averages with fixed lambda, of bilinear scores
-and of tokens on a sphere only upper bounds stand here; numerics.scores.families recomputes all ranks
-modulo a prime.
+and of tokens on a sphere only upper bounds stand here; numerics.scores.families recomputes all
+ranks modulo a prime.
 """
 
 from __future__ import annotations

@@ -242,7 +242,8 @@ def test_a_clause_without_steps_has_level_n() -> None:
 @pytest.mark.slow
 def test_verify_is_deterministic_for_a_seed() -> None:
     program = (
-        "import json, theorems.checker.check as c, theorems.connection_walks.constant_transport as t;"
+        "import json, theorems.checker.check as c;"
+        "import theorems.connection_walks.constant_transport as t;"
         "print(json.dumps({**c.verify(t.THEOREM, seed=5), 'seconds': 0}))"
     )
     reports = [
