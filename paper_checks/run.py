@@ -32,7 +32,7 @@ SLOW, TOO_SLOW = 5.0, 15.0  # seconds a theorem
 SMALL_CELL: dict[str, Any] = {"n": 256, "dtype": "float32", "device": "cpu"}
 HEADS = 4
 PACKAGES = ("sympy", "python-flint", "numpy", "scipy", "torch", "hypothesis", "array-api-compat",
-            "networkx", "math-core", "jinja2", "rich", "matplotlib")  # fmt: skip
+            "math-core", "jinja2", "rich", "matplotlib")  # fmt: skip
 ROOT = Path(__file__).resolve().parents[1]
 
 Progress = Callable[[TheoremRecord, int, int], None]

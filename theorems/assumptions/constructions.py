@@ -37,7 +37,7 @@ def invertible(draw: Draw, size: int) -> tuple[Rows, Rows]:
     scales = [draw.source.fresh(">0") for _ in range(size)]
     scaled = [[s * value for value in row] for s, row in zip(scales, upper, strict=True)]
     unscaled = [[draw.source.inverse(s) * value for value in row]
-                for s, row in zip(scales, lower_inverse, strict=True)]  # fmt: skip
+                for s, row in zip(scales, lower_inverse, strict=True)]
     return times(lower, scaled), times(upper_inverse, unscaled)
 
 
@@ -48,5 +48,5 @@ def _unit_lower(draw: Draw, size: int) -> tuple[Rows, Rows]:
         rows.append([draw.source.fresh(None) if c < r else int(c == r) for c in range(size)])
         inverse.append([
             int(c == r) - sum(rows[r][k] * inverse[k][c] for k in range(r)) for c in range(size)
-        ])  # fmt: skip
+        ])
     return rows, inverse

@@ -9,7 +9,7 @@ from sympy import IndexedBase, Integer, Sum, Symbol, latex
 from theorems.assumptions.frames import (
     assumed, choose_frames, fixed, identity, put_blocks, put_flow, put_number, symmetric_flow,
     transposed, turn,
-)  # fmt: skip
+)
 from theorems.assumptions.metrics import applied, isometric_id
 from theorems.assumptions.constructions import Rows, unit_vector
 from theorems.checker.exact import Draw, SmallIntegers, Value, evaluate
@@ -118,7 +118,7 @@ def _normalised(p: IndexedBase, q: IndexedBase) -> str:
 def eigenvector(
     pi: IndexedBase, P: IndexedBase, T: IndexedBase, F: IndexedBase,
     p: IndexedBase, q: IndexedBase, alpha: Symbol, beta: Symbol,
-) -> Assumption:  # fmt: skip
+) -> Assumption:
     """W (p + iq) = (alpha + i beta)(p + iq): a circulant walk of rotations in one plane."""
 
     def impose(draw: Draw) -> None:

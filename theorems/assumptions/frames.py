@@ -61,9 +61,9 @@ def inverse_of(draw: Draw, rows: Rows) -> Rows:
         return solved
     scale = draw.source.inverse(determinant(rows))
     without = [[[[rows[r][s] for s in range(d) if s != q] for r in range(d) if r != p]
-                for p in range(d)] for q in range(d)]  # fmt: skip
+                for p in range(d)] for q in range(d)]
     return [[(-1) ** (p + q) * scale * determinant(without[q][p]) for p in range(d)]
-            for q in range(d)]  # fmt: skip
+            for q in range(d)]
 
 
 def frame(draw: Draw, d: int) -> Rows:
@@ -72,7 +72,7 @@ def frame(draw: Draw, d: int) -> Rows:
     if type(draw.source) is SmallIntegers:
         return [[draw.source.fresh("!=0" if r == s else None) for s in range(d)] for r in range(d)]
     return [[draw.source.fresh("!=0") if r - s == 1 or r == s == 0 else int(r == s)
-             for s in range(d)] for r in range(d)]  # fmt: skip
+             for s in range(d)] for r in range(d)]
 
 
 def choose_frames(draw: Draw, F: IndexedBase) -> Frames:
@@ -83,7 +83,7 @@ def choose_frames(draw: Draw, F: IndexedBase) -> Frames:
             put_rows(draw, F, (k,), frame(draw, d))
     places = range(1, d + 1)
     found = [[[draw.get(F.name, (k, r, s)) for s in places] for r in places]
-             for k in range(1, n + 1)]  # fmt: skip
+             for k in range(1, n + 1)]
     return [(rows, inverse_of(draw, rows)) for rows in found]
 
 
@@ -144,4 +144,4 @@ def tree_law(draw: Draw, P: IndexedBase) -> list[Value]:
     places = range(1, n + 1)
     rest = [[int(r == s) - draw.get(P.name, (r, s)) for s in places] for r in places]
     return [determinant([row[:k] + row[k + 1 :] for row in rest[:k] + rest[k + 1 :]])
-            for k in range(n)]  # fmt: skip
+            for k in range(n)]

@@ -45,7 +45,7 @@ def equality(
 
 
 def hypothesis(name: str, equation: Equation, chosen: IndexedBase | Symbol, value: Expr
-               ) -> Assumption:  # fmt: skip
+               ) -> Assumption:
     """The claim at level l; instances choose one of its arrays or numbers."""
     return equality(f"{name} at level l", f"{name} at level $l$", equation, chosen, value)
 
@@ -91,7 +91,7 @@ def own_numbers(words: str, *kinds: Indexed) -> Assumption:
 
     return Assumption(f"each of the {words} has its own number",
                       f"each of the {words} has its own number, from 1 to ${total}$",
-                      tuple(rules), impose)  # fmt: skip
+                      tuple(rules), impose)
 
 
 def no_spare_number(words: str, *kinds: Indexed) -> Assumption:
@@ -107,7 +107,7 @@ def no_spare_number(words: str, *kinds: Indexed) -> Assumption:
     total = last.base.shape[0]
     return Assumption(f"no number without one of the {words}",
                       f"each number from 1 to ${total}$ is that of one of the {words}",
-                      ((both(last), KroneckerDelta(q, other_q) - rest),))  # fmt: skip
+                      ((both(last), KroneckerDelta(q, other_q) - rest),))
 
 
 def count_words(name: str, own: Assumption, spare: Assumption, *kinds: Indexed) -> Step:
@@ -119,10 +119,10 @@ def count_words(name: str, own: Assumption, spare: Assumption, *kinds: Indexed) 
         Step(id=f"{name}_of_kind_{kind}", lhs=count, rhs=square, by=(own,),
              because="Each word has one number.")
         for kind, (count, square) in enumerate(zip(counts, squares, strict=True), start=1)
-    ]  # fmt: skip
+    ]
     numbered = Step(
         id=f"{name}_numbers", lhs=squares[-1], rhs=total - sum(squares[:-1], start=Integer(0)),
         by=(spare,), because="Each number has one word.",
-    )  # fmt: skip
+    )
     return Step(id=name, lhs=total, rhs=sum(counts, start=Integer(0)), by=(*listed[::-1], numbered),
-                because="Words and their numbers are equally many.")  # fmt: skip
+                because="Words and their numbers are equally many.")

@@ -15,7 +15,7 @@ i, j, k = symbols_of("i j k")
 def minor(rows: Rows, row: int, column: int) -> Value:
     """The determinant of the rest without a row and a column."""
     return determinant([[value for at, value in enumerate(line) if at != column]
-                        for place, line in enumerate(rows) if place != row])  # fmt: skip
+                        for place, line in enumerate(rows) if place != row])
 
 
 def determinant(rows: Rows) -> Value:
@@ -31,7 +31,7 @@ def inverse_of(matrix: IndexedBase, inverse: IndexedBase) -> Assumption:
 
     def impose(draw: Draw) -> None:
         rows = [[draw.get(str(matrix), (row + 1, column + 1)) for column in range(draw.size(size))]
-                for row in range(draw.size(size))]  # fmt: skip
+                for row in range(draw.size(size))]
         scale = draw.source.inverse(determinant(rows))
         for row, column in draw.cells(inverse):
             cofactor = (-1) ** (row + column) * minor(rows, column - 1, row - 1)

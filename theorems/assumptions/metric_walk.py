@@ -8,7 +8,7 @@ from theorems.assumptions.entries import signed
 from theorems.assumptions.eigenvectors import self_adjoint, skew_form
 from theorems.assumptions.metrics import (
     balanced, flow_gap, frames, inverse_pairs, isometric, metric, row_stochastic, stationary,
-)  # fmt: skip
+)
 from theorems.statement import array, symbols_of
 
 n, d = symbols_of("n d")

@@ -17,7 +17,7 @@ from theorems.assumptions.entries import right_inverse, sums_to_one
 from theorems.assumptions.frames import (
     assumed, choose_frames, edge, fixed, frame, identity, inverse_of, put_blocks, put_flow,
     put_rows, symmetric_flow, transposed, tree_law, turn,
-)  # fmt: skip
+)
 from theorems.checker.exact import Draw, Value
 from theorems.statement import Assumption, Definition, symbols_of
 
@@ -187,7 +187,7 @@ def harmonic(P: IndexedBase, T: IndexedBase, u: IndexedBase, F: IndexedBase) -> 
     """W u = u."""
     rule = (applied(P, T, u), u[i, a])
     return Assumption(f"{u} is harmonic", f"$W {latex(u.label)} = {latex(u.label)}$", (rule,),
-                      _transported(P, T, u, F, True))  # fmt: skip
+                      _transported(P, T, u, F, True))
 
 
 def parallel(P: IndexedBase, T: IndexedBase, u: IndexedBase, F: IndexedBase) -> Assumption:

@@ -29,7 +29,7 @@ class Readout:
     def __init__(
         self, mark: str, size: Expr, token: Expr, kappa: IndexedBase | None = None,
         mu: IndexedBase | None = None, v: IndexedBase | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.size, self.token = size, token
         self.kappa = array(rf"\kappa{mark}", n, size) if kappa is None else kappa
         self.mu = array(rf"\mu{mark}", n, size) if mu is None else mu

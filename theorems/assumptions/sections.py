@@ -26,7 +26,7 @@ def matrix(draw: Draw, source: IndexedBase, cell: tuple[int, ...]) -> Rows:
     rows, columns = draw.shape(source)[-2:]
     name = source.name
     return [[draw.get(name, (*cell, r, s)) for s in range(1, columns + 1)]
-            for r in range(1, rows + 1)]  # fmt: skip
+            for r in range(1, rows + 1)]
 
 
 def chosen(draw: Draw, target: IndexedBase, *cell: int) -> bool:
@@ -67,7 +67,7 @@ def parallel(edge: Expr, T: IndexedBase, u: IndexedBase, gauge: Gauge | None = N
     return Assumption(
         f"{u} is parallel for {T} along {edge}", text, ((edge * section, edge * u[i, a, c]),),
         lambda draw: _transports(draw, edge, T, gauge or _choose_sections(draw, u)),
-    )  # fmt: skip
+    )
 
 
 def _transports(
@@ -89,7 +89,7 @@ def gauged(E: IndexedBase, T: IndexedBase, gauge: Gauge) -> Assumption:
     return Assumption(
         f"{T} is gauged along {E}", text, ((E[i, j] * T[i, j, a, b], E[i, j] * pure),),
         lambda draw: _transports(draw, E[i, j], T, gauge),
-    )  # fmt: skip
+    )
 
 
 def flat(E: IndexedBase, h: IndexedBase, T: IndexedBase, gauge: Gauge) -> Assumption:
@@ -98,11 +98,11 @@ def flat(E: IndexedBase, h: IndexedBase, T: IndexedBase, gauge: Gauge) -> Assump
     return Assumption(
         f"{h} = I along {E}", f"$h_{{ij}} = I$ where ${E}_{{ij}} \\ne 0$", (rule,),
         lambda draw: _transports(draw, E[i, j], T, gauge),
-    )  # fmt: skip
+    )
 
 
 def fixed(E: IndexedBase, h: IndexedBase, w: IndexedBase, T: IndexedBase | None = None,
-          gauge: Gauge | None = None) -> Assumption:  # fmt: skip
+          gauge: Gauge | None = None) -> Assumption:
     """h_ij w = w on the edges, for the columns of w; instances have T_ij = g_i h_ij g_j^{-1}."""
     size = w.shape[0]
 
@@ -172,7 +172,7 @@ def node(s: IndexedBase) -> Assumption:
     total = Sum(s[i], (i, 1, s.shape[0]))
     rules = ((s[i] * s[j], KroneckerDelta(i, j) * s[i]), (total, Integer(1)))
     return Assumption(f"{s} is a node", f"${latex(s.label)}$ indicates one node", rules,
-                      lambda draw: _choose_node(draw, s))  # fmt: skip
+                      lambda draw: _choose_node(draw, s))
 
 
 def _choose_node(draw: Draw, s: IndexedBase) -> None:
@@ -183,7 +183,7 @@ def _choose_node(draw: Draw, s: IndexedBase) -> None:
 
 
 def carries(claim: tuple[Expr, Expr], X: IndexedBase, s: IndexedBase, t: IndexedBase, u: IndexedBase
-            ) -> Assumption:  # fmt: skip
+            ) -> Assumption:
     """The claim that the product X of the transports from s to t carries the sections at t to s."""
 
     def impose(draw: Draw) -> None:
@@ -205,7 +205,7 @@ def _at(draw: Draw, frames: IndexedBase, mark: IndexedBase) -> Rows:
     for r in range(1, n + 1):
         weight, frame = draw.get(mark.name, (r,)), matrix(draw, frames, (r,))
         total = [[x + weight * y for x, y in zip(*rows, strict=True)]
-                 for rows in zip(total, frame, strict=True)]  # fmt: skip
+                 for rows in zip(total, frame, strict=True)]
     return total
 
 
@@ -233,4 +233,4 @@ def identity_product(A: IndexedBase, C: IndexedBase, B: IndexedBase) -> Assumpti
                 put(draw, target, (), rows)
 
     return Assumption(f"{A} = I", f"${latex(A.label)} = I$", ((A[a, b], KroneckerDelta(a, b)),),
-                      impose)  # fmt: skip
+                      impose)

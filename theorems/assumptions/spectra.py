@@ -37,7 +37,7 @@ def eigenvectors(D: IndexedBase, V: IndexedBase, mu: IndexedBase) -> Assumption:
         (Sum(V[i, k] * V[i, l], (i, 1, n)), KroneckerDelta(k, l)),
     )
     text = (f"the columns of ${V}$ are orthonormal eigenvectors of ${D}$ with eigenvalues "
-            f"${latex(mu.label)}$")  # fmt: skip
+            f"${latex(mu.label)}$")
     return Assumption(f"{V} are eigenvectors of {D}", text, rules, impose)
 
 

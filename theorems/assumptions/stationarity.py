@@ -105,7 +105,7 @@ def closed_set(P: IndexedBase, pi: IndexedBase, s: IndexedBase) -> Assumption:
 
     closed = [(s[i] ** 2, s[i]), (s[i] * P[i, j] * s[j], s[i] * P[i, j])]
     text = (f"${latex(pi.label)}$ is stationary for the row-stochastic ${P}$, and no edge leaves "
-            f"the set with indicator ${s}$")  # fmt: skip
+            f"the set with indicator ${s}$")
     rules = tuple(closed + _stationary(P, pi))
     return Assumption(f"{s} is closed under {P}", text, rules, impose)
 
@@ -131,9 +131,9 @@ def causal_order(P: IndexedBase, pi: IndexedBase, before: IndexedBase) -> Assump
         (before[k, i] ** 2, before[k, i]), (before[k, k], Integer(0)),
         (before[k, i] * P[i, j] * before[k, j], before[k, i] * P[i, j]),
         (before[k, j] * P[k, j], P[k, j] - KroneckerDelta(k, j) * P[k, j]),
-    ]  # fmt: skip
+    ]
     text = (f"${latex(pi.label)} \\ge 0$ is stationary for the causal row-stochastic ${P} \\ge "
-            f"0$, and ${before}_{{ki}}$ is 1 for $i < k$ and 0 elsewhere")  # fmt: skip
+            f"0$, and ${before}_{{ki}}$ is 1 for $i < k$ and 0 elsewhere")
     rules, signs = tuple(rules + _stationary(P, pi)), ((P, ">=0"), (pi, ">=0"))
     return Assumption(f"{P} is causal with the law {pi}", text, rules, impose, signs)
 
@@ -184,7 +184,7 @@ def isotropic(N: IndexedBase, K: IndexedBase) -> Assumption:
         size, width = draw.shape(N)
         basis, dual = invertible(draw, size)
         inner = [[0 if row < width > column else draw.source.fresh(None) for column in range(size)]
-                 for row in range(size)]  # fmt: skip
+                 for row in range(size)]
         form = times([list(row) for row in zip(*dual, strict=True)], times(inner, dual))
         for row, column in product(range(size), repeat=2):
             draw.put(K, (row + 1, column + 1), form[row][column])

@@ -14,7 +14,7 @@ from theorems.assumptions.entries import right_inverse
 from theorems.assumptions.frames import (
     assumed, choose_frames, fixed, frame, identity, inverse_of, put_blocks, put_rows, transposed,
     turn,
-)  # fmt: skip
+)
 from theorems.assumptions.metrics import metric
 from theorems.assumptions.constructions import Rows, times
 from theorems.checker.exact import Draw, SmallIntegers
@@ -83,7 +83,7 @@ def _choose(draw: Draw) -> None:
         turns = _unrelated(draw)
     if assumed(draw, FLAT) and W.name in draw.definitions and not assumed(draw, UNIT):
         turns |= {(node, node): _element(draw, assumed(draw, OPPOSITE), True)
-                  for node in range(1, draw.size(n) + 1)}  # fmt: skip
+                  for node in range(1, draw.size(n) + 1)}
     for cell, rows in turns.items():
         put_rows(draw, R, cell, rows)
 
@@ -98,7 +98,7 @@ def _element(draw: Draw, symmetric: bool = False, plain: bool = False) -> Rows:
         return turn(draw, width, symmetric)
     shift = 0 if symmetric else 1
     return [[(-1) ** (row == 0) * int(column == (row + shift) % width) for column in range(width)]
-            for row in range(width)]  # fmt: skip
+            for row in range(width)]
 
 
 def _inverse(draw: Draw, rows: Rows) -> Rows:
@@ -173,32 +173,32 @@ framed = replace(right_inverse(E, coframe), impose=_frames)
 orthogonal = Assumption(
     ORTHOGONAL, r"$R_{ij}^\top R_{ij} = I$",
     ((total(R[i, j, c, a] * R[i, j, c, b], c), KroneckerDelta(a, b)),), _choose,
-)  # fmt: skip
+)
 unit = Assumption(
     UNIT, "$R_{ii} = I$", ((R[i, i, a, b], KroneckerDelta(a, b)),), _choose
-)  # fmt: skip
+)
 opposite = Assumption(
     OPPOSITE, r"$R_{ji} = R_{ij}^\top$", ((gap[i, j, a, b], Integer(0)),), _choose
-)  # fmt: skip
+)
 flat = Assumption(
     FLAT, r"$R_{ij} R_{jk} R_{ki} = I$ where $w_{ijk} \ne 0$",
     ((W[i, j, k] * total(R[i, j, a, c] * R[j, k, c, e] * R[k, i, e, b], c, e),
       W[i, j, k] * KroneckerDelta(a, b)),), _choose,
-)  # fmt: skip
+)
 gauge = replace(right_inverse(g, inverse_g), impose=_choose)
 gauged = Assumption(
     GAUGED, r"$R_{ij} = g_i g_j^{-1}$",
     ((R[i, j, a, b], total(g[i, a, c] * inverse_g[j, c, b], c)),), _choose,
-)  # fmt: skip
+)
 paired = Assumption(
     PAIRED, "$T_{ij} T_{ji} = I$",
     ((total(T[i, j, a, c] * T[j, i, c, b], c), KroneckerDelta(a, b)),), _choose,
-)  # fmt: skip
+)
 isometric = Assumption(
     "T is isometric", r"$T_{ij}^\top G_i T_{ij} = G_j$",
     ((total(total(E[i, e, a] * T[i, j, a, b], a) * total(E[i, e, c] * T[i, j, c, f], c), e),
       total(E[j, e, b] * E[j, e, f], e)),), _isometries,
-)  # fmt: skip
+)
 graph = Assumption(
     "Q is a graph", r"$Q_{ij} \in \{0, 1\}$", ((Q[i, j] ** 2, Q[i, j]),), _four_cycle
-)  # fmt: skip
+)

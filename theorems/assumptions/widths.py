@@ -23,7 +23,7 @@ def side_by_side(*parts: IndexedBase) -> Assumption:
         (Sum(one[p, *_of(one, FIRST)] * other[p, *_of(other, SECOND)], (p, 1, one.shape[0])),
          _deltas(one) if one is other else Integer(0))
         for one, other in combinations_with_replacement(parts, 2)
-    )  # fmt: skip
+    )
     text = f"the columns of {_listed(parts)} are orthonormal, all together"
     names = ", ".join(map(str, parts))
     return Assumption(f"{names} side by side", text, rules, lambda draw: _unit_columns(draw, parts))

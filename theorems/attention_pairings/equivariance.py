@@ -17,7 +17,7 @@ from theorems.assumptions.readouts import Readout, d, e, i, n, one_each
 from theorems.checker.exact import Draw, SmallIntegers
 from theorems.statement import (
     Assumption, Bound, Clause, Definition, Iff, Mutant, Step, Theorem, Witness, array, symbols_of,
-)  # fmt: skip
+)
 
 m, m_p, n_a, d_o = symbols_of("m m' n' d_o")
 j, p, a, f = symbols_of("j p a f")
@@ -103,13 +103,13 @@ def _largest(draw: Draw) -> None:
     if type(draw.source) is SmallIntegers:
         features = range(1, draw.size(d) + 1)
         found = (sum(draw.get("g", (x,)) * draw.get("v", (y, x)) for x in features)
-                 for y in range(1, draw.size(m) + 1))  # fmt: skip
+                 for y in range(1, draw.size(m) + 1))
         draw.put(array("h"), (), max(found) + draw.source.rng.choice((0, 0, 1)))
 
 
 gap = Definition(below[j], h - values(j))
 at_most_h = Assumption("the functional is at most h", r"$g \cdot v_j \le h$ for every token", (),
-                       _largest, ((below, ">=0"),))  # fmt: skip
+                       _largest, ((below, ">=0"),))
 weights_sign = Bound(
     id="weights_sign", small=Integer(0), large=world.w[i, j],
     certificate=world.kappa[i, j] * world.mu[i, j] * world.r[i],
@@ -124,14 +124,14 @@ hull = Bound(
 two = Integer(2)
 phi, psi, pairing, v_2, mass, answer = (
     Symbol("phi", real=True), array("psi", two), array(r"\kappa_2", two), array("v_2", two),
-    Symbol("N_2", real=True), Symbol("R_2", real=True))  # fmt: skip
+    Symbol("N_2", real=True), Symbol("R_2", real=True))
 outside = Witness(
     id="outside", values={array("phi"): 1, psi: [2, -1], v_2: [0, 1]},
     by=(Definition(pairing[j], phi * psi[j]), Definition(mass, Sum(pairing[j], (j, 1, two))),
         Definition(answer, Sum(pairing[j] * v_2[j], (j, 1, two)), over=mass)),
     holds=((mass, Integer(1)), (answer, Integer(-1))),
     because="The pairings 2 and -1 have the mass 1.",
-)  # fmt: skip
+)
 
 THEOREM = Theorem(
     id="AP9",

@@ -24,7 +24,7 @@ from theorems.rules import Induction, Logarithm
 from theorems.statement import (
     Assumption, Bound, Cited, Clause, Definition, Equation, Iff, Mutant, Step, Theorem, Witness,
     array, symbols_of,
-)  # fmt: skip
+)
 
 m, d_q, d_k, w = symbols_of("m d_q d_k w")
 j, k, a, b, c = symbols_of("j k a b c")
@@ -119,7 +119,7 @@ spread = Step(
 
 S, M, C = array("S", n, m), array("M", d_q, d_k), array("C", d_q, m)
 q, q2, key, key2 = (array("q", n, d_q), array("q'", n, d_q), array("k'", m, d_k),
-                    array("k''", m, d_k))  # fmt: skip
+                    array("k''", m, d_k))
 by_query = Definition(S[i, j], Sum(q[i, a] * C[a, j], query_axes))
 by_key = Definition(C[a, j], Sum(M[a, b] * key[j, b], key_axes))
 
@@ -142,7 +142,7 @@ in_q, in_k = (
     for name, both, first, second in (
         ("q", (q[i, a] + q2[i, a], key[j, b]), (q[i, a], key[j, b]), (q2[i, a], key[j, b])),
         ("k", (q[i, a], key[j, b] + key2[j, b]), (q[i, a], key[j, b]), (q[i, a], key2[j, b])))
-)  # fmt: skip
+)
 
 W_Q, W_K = array("W_Q", d_q, w), array("W_K", d_k, w)
 product = Definition(M[a, b], Sum(W_Q[a, c] * W_K[b, c], (c, 1, w)))
@@ -150,7 +150,7 @@ logits = Step(
     id="logits", rhs=form(q[i, a], key[j, b]), by=(product,),
     lhs=Sum(Sum(q[i, a] * W_Q[a, c], query_axes) * Sum(key[j, b] * W_K[b, c], key_axes),
             (c, 1, w)), because="$M = W_Q W_K^\\top$.",
-)  # fmt: skip
+)
 world = Readout("", m, j)
 empirical, positive_pairing = Definition(world.mu[i, j], Integer(1)), signed(world.kappa, ">0")
 mass = Step(

@@ -20,21 +20,21 @@ from theorems.assumptions.entries import signed
 from theorems.attention_pairings.steps.exponential_series import (
     ORDERS, alternating, alternating_error, below, even_positive, first_alternating, first_tail, g,
     k, next_alternating, next_tail, odd_negative, past, poisson, sign, tail, tail_error, tail_sign,
-)  # fmt: skip
+)
 from theorems.attention_pairings.steps.gaussian_moments import (
     C, D, K, M, alternating_moments, antithetic_mean, antithetic_variance, generating, gk, gq, half,
     normalised, o, positive_mean, positive_variance, saving, shifted_density, square_completed,
     total, trig_mean, trig_variance,
-)  # fmt: skip
+)
 from theorems.attention_pairings.steps.monomial_features import (
     WORDS, collected, count, dimension, divisible, first_power, first_share, first_words, h,
     next_power, next_words, of, pascal, powers, second_share, w, weighted, without,
-)  # fmt: skip
+)
 from theorems.attention_pairings.steps.random_estimates import (
     average_mean, average_variance, cosine, cosine2, independent, negative_cosine, on_circles,
     positive_estimate, positive_expectation, positive_exponent, product_features, repeated, sigma,
     sine, sine2, trig_estimate, trig_expectation, trig_exponent, trig_features, trig_product,
-)  # fmt: skip
+)
 from theorems.statement import Clause, Definition, Mutant, Theorem, array
 
 THEOREM = Theorem(

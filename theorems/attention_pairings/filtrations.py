@@ -22,7 +22,7 @@ from theorems.attention_pairings.steps.masks import j, l, later, m, m_1, m_2, se
 from theorems.assumptions.readouts import Readout, d, e, i, n, nothing
 from theorems.statement import (
     Bound, Clause, Definition, Iff, Mutant, Step, Theorem, Witness, array,
-)  # fmt: skip
+)
 
 grown = Readout("'", m, j, kappa=world.kappa, v=world.v)
 nu, nonnegative_nu = array(r"\nu", n, m), signed(array(r"\nu", n, m), ">=0")
@@ -43,7 +43,7 @@ N, r, R = array("N", n), array("r", n), array("R", n, d)
 early, late = array("w", n, m_1), array("w'", n, m_2)
 unseen = nothing(later.mu, r"later tokens have no weight, $\mu_2 = 0$")
 total = Definition(N[i], Sum(seen.kappa[i, j] * seen.mu[i, j], (j, 1, m_1))
-                   + Sum(later.kappa[i, l] * later.mu[i, l], (l, 1, m_2)))  # fmt: skip
+                   + Sum(later.kappa[i, l] * later.mu[i, l], (l, 1, m_2)))
 reciprocal = Definition(r[i], Integer(1), over=N[i])
 positive = Bound(
     id="positive_mass", small=Integer(0), large=N[i], certificate=seen.N[i], strict=True,
@@ -54,7 +54,7 @@ whole = (
     Definition(R[i, e], Sum(early[i, j] * seen.v[j, e], (j, 1, m_1))
                + Sum(late[i, l] * later.v[l, e], (l, 1, m_2))),
     Definition(early[i, j], seen.kappa[i, j] * seen.mu[i, j] * r[i]), late_weight,
-)  # fmt: skip
+)
 no_late_weight = Step(
     id="no_late_weight", lhs=late[i, l], rhs=Integer(0),
     by=(late_weight, reciprocal, unseen, positive),
@@ -93,7 +93,7 @@ alignment = Witness(
            (Sum(start[i, j] * v[j], (j, 1, two)), Integer(0)),
            (Sum(start[i, j], (j, 1, two)), one)),
     because="One query, two keys with values 0 and 1 and equal scores.",
-)  # fmt: skip
+)
 
 THEOREM = Theorem(
     id="AP3",

@@ -20,7 +20,7 @@ from theorems.attention_pairings.steps import exponential_bounds as exp
 from theorems.attention_pairings.steps import temperatures as at
 from theorems.attention_pairings.steps.free_energy import (
     L, at_temperature, free_energy, i, j, lam, m, n, positive_tau, q, s, tau,
-)  # fmt: skip
+)
 from theorems.rules import Logarithm, Vanishing
 from theorems.statement import Bound, Clause, Definition, Mutant, Step, Theorem, array
 
@@ -34,7 +34,7 @@ of_normaliser = Step(
     because="$q_{ij}$ is the share of $E_{ij}$ in $Z_i$.",
 )
 E_is, Z_is, q_is, p_is = (exponential(at.E, x), exponential(at.Z, L), exponential(q, lam),
-                          exponential(p, ell))  # fmt: skip
+                          exponential(p, ell))
 log_weights = Logarithm(
     id="log_weights", left=(q[i, j] * at.Z[i], at.E[i, j]), logs=((q, lam), (at.Z, L), (at.E, x)),
     by=(q_is, Z_is, E_is), because="Take logarithms.",

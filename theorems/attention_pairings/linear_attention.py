@@ -22,7 +22,7 @@ from theorems.attention_pairings.steps import worlds
 from theorems.checker.exact import Draw
 from theorems.statement import (
     Assumption, Bound, Clause, Definition, Mutant, Step, Theorem, Witness, array, symbols_of,
-)  # fmt: skip
+)
 
 n, p, m, w, d = symbols_of("n p m w d")
 i, j, a, b, c, e, f = symbols_of("i j a b c e f")
@@ -32,10 +32,10 @@ mu, kappa = array("mu", p), array("kappa", n, p)
 pairing = Definition(kappa[i, j], Sum(of_q[i, a] * of_k[j, a], FEATURE))
 M, z = array("M", m, w), array("z", m)
 moments = (Definition(M[a, c], Sum(mu[j] * of_k[j, a] * v[j, c], KEY)),
-           Definition(z[a], Sum(mu[j] * of_k[j, a], KEY)))  # fmt: skip
+           Definition(z[a], Sum(mu[j] * of_k[j, a], KEY)))
 Z, total = array("Z", n), array("T", n, w)
 masses = (Definition(Z[i], Sum(mu[j] * kappa[i, j], KEY)),
-          Definition(total[i, c], Sum(mu[j] * kappa[i, j] * v[j, c], KEY)))  # fmt: skip
+          Definition(total[i, c], Sum(mu[j] * kappa[i, j] * v[j, c], KEY)))
 
 reassociate = Step(
     id="reassociate", lhs=Sum(Sum(of_q[i, a] * of_k[j, a], FEATURE) * v[j, c], KEY),
@@ -45,7 +45,7 @@ reassociate = Step(
 through_moments = Step(
     id="through_moments", lhs=total[i, c], rhs=Sum(of_q[i, a] * M[a, c], FEATURE),
     by=(pairing, *masses, *moments), because="The numerator of the readout is linear in $M$.",
-)  # fmt: skip
+)
 normaliser = Step(
     id="normaliser", lhs=Z[i], rhs=Sum(of_q[i, a] * z[a], FEATURE),
     by=(pairing, *masses, *moments), because="The same for values $1$.",
@@ -72,12 +72,12 @@ def _same_values(draw: Draw) -> None:
 same_z = Assumption(
     "equal z", "$z$ is the same for both worlds",
     ((Sum(nu[j] * of_k2[j, a], KEY), Sum(mu[j] * of_k[j, a], KEY)),), _scaled,
-)  # fmt: skip
+)
 same_M = Assumption(
     "equal M", "$M$ is the same for both worlds",
     ((Sum(nu[j] * of_k2[j, a] * v2[j, c], KEY), Sum(mu[j] * of_k[j, a] * v[j, c], KEY)),),
     _same_values,
-)  # fmt: skip
+)
 
 
 def paired(features: IndexedBase, *factors: Expr) -> Expr:
@@ -135,7 +135,7 @@ vanishing = Witness(
 
 x, s, alpha, beta, form = (
     array("x", n), array("s", p), array("a", d), array("b", d), array("M", d, d)
-)  # fmt: skip
+)
 
 
 def _form(draw: Draw) -> None:
@@ -155,7 +155,7 @@ def _form(draw: Draw) -> None:
 nonzero = Assumption(
     "a^T M b = 1", "$a^\\top M b = 1$ for some $a$, $b$, that is $M \\ne 0$",
     ((Sum(alpha[e] * form[e, f] * beta[f], (e, 1, d), (f, 1, d)), Integer(1)),), _form,
-)  # fmt: skip
+)
 on_lines = Step(
     id="on_lines", rhs=x[i] * s[j], by=(nonzero,),
     lhs=Sum(x[i] * alpha[e] * form[e, f] * s[j] * beta[f], (e, 1, d), (f, 1, d)),

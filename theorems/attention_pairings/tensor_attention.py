@@ -21,13 +21,13 @@ from theorems.attention_pairings.steps.pair_features import (
     M, M2, RANK, chi, direct, e, e2, equivariant, factored, finite_rank, finite_total, g, new_v,
     next_state, orders, phi, prefix, prefix_total, psi, reordered_inverse, reordered_outputs,
     reordered_scores, reordered_total, t, u, v3, v4,
-)  # fmt: skip
+)
 from theorems.attention_pairings.steps.pair_kernels import (
     E, ONE, P, S, TWO, a, b, constant_kernel, constant_mean, constant_scores, d, d_v, deviation,
     factor, first, i, j, k, khatri_rao, l, m, mu, mu2, n, nonnegative, normaliser, p, p2, parted,
     parted_positive, parted_total, product_minors, product_values, q, rank_one, row_sums,
     score_minors, scores, second, trilinear, v, v2, weight_minors, world,
-)  # fmt: skip
+)
 from theorems.statement import Clause, Definition, Mutant, Theorem
 
 exponential_E = exponential(E, S)

@@ -18,23 +18,23 @@ from theorems.attention_pairings.steps import exponential_constants as exponenti
 from theorems.attention_pairings.steps.couplings import (
     FEATURES, FIRST, R, R2, Z, at_least, d, e, inverse, j, kappa, m, mu, n, normaliser, normaliser2,
     p, positive_mu, positive_nu, probability, r, readout, real, unit, v, weight,
-)  # fmt: skip
+)
 from theorems.attention_pairings.steps.readout_stability import (
     chords, constant_sign, cost, high, inside, lipschitz, moved, positive_kernel, projected, ra,
     rho, separation, stability, total, weights_total, within,
-)  # fmt: skip
+)
 from theorems.checker.exact import Draw, evaluate
 from theorems.rules import Vanishing
 from theorems.statement import (
     Assumption, Bound, Clause, Definition, Iff, Mutant, Step, Theorem, array,
-)  # fmt: skip
+)
 
 t, u, w, N = array("t", d), array("u", d), array("w", d), real("nu_0")
 tau, F = real("tau"), real("F")
 positive_Z = signed(array(Z.name), ">0")
 total_mass = Definition(Z, Sum(mu[j] * kappa[j], FIRST))
 whole = Step(id="whole", lhs=Sum(mu[j] * kappa[j], FIRST), rhs=Z, by=(total_mass,),
-             because="The definition of the normaliser.")  # fmt: skip
+             because="The definition of the normaliser.")
 means = (readout, weight, whole, inverse, positive_Z)
 
 
@@ -60,7 +60,7 @@ expansion = Step(
     id="expansion", lhs=energy(t[e] + tau * w[e]), by=(whole,),
     rhs=energy(t[e]) + 2 * tau * Sum(w[e] * slope, FEATURES)
     + tau**2 * Z * Sum(w[e] ** 2, FEATURES),
-    because="A polynomial of degree 2: its linear term is the derivative.")  # fmt: skip
+    because="A polynomial of degree 2: its linear term is the derivative.")
 stationary = Iff(
     id="stationary", left=(slope, Integer(0)), right=(t[e], R[e]), factor=Z, by=means,
     because="The derivative is $2 Z (t - R)$.")
@@ -72,7 +72,7 @@ def _apart(draw: Draw) -> None:
 
 
 direction = Assumption("n points from R' to R", r"$R - R' = \nu_0 n$",
-                       ((R[e], R2[e] + N * n[e]),), _apart)  # fmt: skip
+                       ((R[e], R2[e] + N * n[e]),), _apart)
 length = Step(
     id="length", lhs=rho, rhs=N, by=(separation, unit, direction),
     because="$|n| = 1$: the component along the difference itself is its length.")
@@ -91,11 +91,11 @@ def absolute(name: str, size: IndexedBase, value: Expr) -> Assumption:
             draw.put(size, cell, abs(evaluate(value, draw, {j: cell[0]})))
 
     return Assumption(name, f"${size}_j$ is the absolute value", ((size[j] ** 2, value**2),),
-                      impose, ((size, ">=0"),))  # fmt: skip
+                      impose, ((size, ">=0"),))
 
 
 absolutes = (absolute("distances to the mean", near, centre - v1[j]),
-             absolute("distances to the point", far, point - v1[j]))  # fmt: skip
+             absolute("distances to the point", far, point - v1[j]))
 
 THEOREM = Theorem(
     id="AP10",

@@ -60,7 +60,7 @@ def refute(mutant: Mutant, theorem: Theorem, seed: int, truth: World = TRUE) -> 
         "id": mutant.id, "step": mutant.claim.id, "text": mutant.text, "errors": errors,
         "refuted": found.draw is not None, "counterexample": str(found),
         "derivation_fails": isinstance(reason, Failed),
-    }  # fmt: skip
+    }
 
 
 def necessity(theorem: Theorem, rng: Random, truth: World = TRUE) -> dict[str, dict[str, str]]:
@@ -143,4 +143,4 @@ def verify(theorem: Theorem, seed: int = 0) -> dict[str, Any]:
         "necessity": matrix, "self_refutation": {"tries": total["tries"]}, "errors": errors,
         "ok": not errors and not any(c["failures"] for c in clauses),
         "seconds": perf_counter() - start,
-    }  # fmt: skip
+    }

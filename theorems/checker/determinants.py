@@ -75,7 +75,7 @@ def _entry(factors: Sequence[Blocks], p: int, q: int) -> Expr:
     if len(factors) == 1:
         return row[q]
     return Add(*(Sum(row[k] * _entry(factors[1:], k, q), (index, 1, size))
-                 for k, (index, size) in enumerate(factors[0].columns) if row[k] != 0))  # fmt: skip
+                 for k, (index, size) in enumerate(factors[0].columns) if row[k] != 0))
 
 
 def expansion(matrix: Blocks) -> tuple[list[Blocks], Expr] | None:

@@ -23,7 +23,7 @@ Value = Any
 Environment = dict[Symbol, int]
 LARGEST = 36  # product of the sizes of a small instance
 CHOICES = {None: (-2, -1, -1, 0, 0, 1, 1, 2, 3), "!=0": (-2, -1, -1, 1, 1, 2, 3),
-           ">=0": (0, 0, 1, 1, 2, 3), ">0": (1, 1, 2, 3)}  # fmt: skip
+           ">=0": (0, 0, 1, 1, 2, 3), ">0": (1, 1, 2, 3)}
 
 
 class Rejected(ValueError):
@@ -118,7 +118,7 @@ class Draw:
     def __init__(
         self, source: SmallIntegers, given: Sequence[Assumption | Definition],
         sizes: Mapping[str, int] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.source, self.sizes = source, dict(sizes or {})
         self.entries: dict[tuple[str, tuple[int, ...]], Value] = {}
         self.notes: list[str] = []
@@ -221,7 +221,7 @@ def _text(expr: Expr, name: Callable[[str, Any], str]) -> str:
             return f"({_text(base, name)}) ** {int(exponent)}"
         case Sum(function=function, limits=limits):
             loops = [f"for {name('i', index)} in range(1, size({name('c', str(top))}) + 1)"
-                     for index, _, top in limits[::-1]]  # fmt: skip
+                     for index, _, top in limits[::-1]]
             return f"sum({_text(function, name)} {' '.join(loops)})"
         case Add() | Mul():
             sign = " + " if isinstance(expr, Add) else " * "

@@ -54,7 +54,7 @@ def assembled(matrix: Blocks, draw: Draw) -> list[list[Value]]:
          for place, block in enumerate(axis)
          for choice in product(*(range(1, draw.size(size) + 1) for _, size in axes(block)))]
         for axis in (matrix.rows, matrix.columns)
-    )  # fmt: skip
+    )
     return [[evaluate(matrix.entries[p][q], draw, r | c) for q, c in columns] for p, r in rows]
 
 
@@ -166,7 +166,7 @@ def instances(rule: Rule) -> tuple[int, int, str | None]:
         return 0, 0, None
     symbolic, rational, given = 0, 0, TRUE.given(rule)
     fails = partial(unequal, rule) if isinstance(rule, Determinant) else partial(
-        difference, identity(rule))  # fmt: skip
+        difference, identity(rule))
     fails(probe := Draw(LargeRationals(Random(0)), given))
     for sizes in shapes(sorted(probe.sizes)):
         try:

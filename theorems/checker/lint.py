@@ -91,4 +91,4 @@ def lint_package(package: Path = PACKAGE) -> list[str]:
     """The forbidden constructs of all files of theorems/."""
     files = sorted(package.rglob("*.py"))
     return [line for file in files for line in forbidden(
-        file.read_text(encoding="utf-8"), file.relative_to(package).as_posix())]  # fmt: skip
+        file.read_text(encoding="utf-8"), file.relative_to(package).as_posix())]

@@ -243,7 +243,7 @@ def canonical(term: Term, reader: Reader) -> tuple:
         keys.append(sorted(
             (name, tuple((1, rank[i]) if i in rank else (0, i) for i in indices))
             for name, indices in term.atoms
-        ))  # fmt: skip
+        ))
     return tuple(min(keys)), tuple(reader.ranges[b] for group in groups for b in group)
 
 

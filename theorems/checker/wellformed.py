@@ -90,7 +90,7 @@ def rank_fault(rule: RankBound, ranges: dict[Symbol, str]) -> str | None:
         if len({*own}) != len(own) or not entry.free_symbols & indices <= {*own}:
             return f"{entry} is not the entry ({', '.join(map(str, own))}) of one matrix"
     shared = [rule.small[1], *(m[k] for m, k in ((rule.before, 2), (rule.after, 1)) if m),
-              rule.small[2]]  # fmt: skip
+              rule.small[2]]
     names = [index for axis in shared for index, _ in axes(axis)]
     if len({*names}) != len(names):
         return f"the axes {[str(index) for index in names]} share an index"

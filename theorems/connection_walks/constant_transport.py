@@ -36,7 +36,7 @@ i, k, j, l, a, b, c, q = symbols_of("i k j l a b c q")
 P, x, y, rho = array("P", n, m), array("x", m, d), array("y", n, d_o), array("rho", n)
 W_V, W_O, b_V, b_O = (
     array("W_V", d, d_v), array("W_O", d_v, d_o), array("b_V", d_v), array("b_O", d_o),
-)  # fmt: skip
+)
 T, s, F = array("T", d_o, d), array("s", d_o), array("F", n, d_o)
 
 

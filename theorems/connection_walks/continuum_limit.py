@@ -47,7 +47,7 @@ def isotropic() -> Assumption:
         if size < width:
             raise Rejected(f"{size} pairs of offsets do not span {width} dimensions")
         roots, axes = unit_vector(draw, size), [[int(r == s) for s in range(width)]
-                                                for r in range(width)]  # fmt: skip
+                                                for r in range(width)]
         if not isinstance(draw.source, Generators):  # whose polynomials grow long
             axes = reflection(draw, width)
         for r, root in enumerate(roots, start=1):
@@ -65,7 +65,7 @@ def isotropic() -> Assumption:
 def taylor(value: Expr, *terms: Expr) -> dict[int, Expr]:
     """The polynomial with these terms of degree 0, 1, ... at +y_k and at -y_k."""
     return {sign: sum((sign**degree * term for degree, term in enumerate(terms, start=1)), value)
-            for sign in (1, -1)}  # fmt: skip
+            for sign in (1, -1)}
 
 
 def along(name: str, jet: IndexedBase, order: int, *fibre: Expr) -> tuple[Indexed, Definition]:
@@ -131,7 +131,7 @@ expansion = Step(
     by=(*flat, second_rho),
     because=r"Against the mean density the error is of order $\varepsilon^2$: $\varepsilon^2$ "
     "times derivatives, and fourth moments.",
-)  # fmt: skip
+)
 
 q, odd = array("q", n, F, F, d, d), array("E", n, m, F, F)
 error = array("q_yy", n, m, F, F)[i, k, f, p]
@@ -157,7 +157,7 @@ odd_order = Step(
     rhs=Sum(w[k] * odd[i, k, f, p] * (du_p + r[i] * rise * (u[i, p] + HALF * ddu_p)),
             (k, 1, m), (p, 1, F)),
     by=flat[:-1], because="An odd error meets odd terms only, so a cubic one four offsets or more.",
-)  # fmt: skip
+)
 
 singer_wu = Cited(
     id="Singer-Wu",

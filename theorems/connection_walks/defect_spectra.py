@@ -18,13 +18,13 @@ from theorems.connection_walks.steps import numerical_range as rng
 from theorems.assumptions.metric_walk import (
     POSITIVE, WALK, F, P, T, a, b, c, d, generator, gram, i, inner, invertible, isometry, j, n, pi,
     u, v,
-)  # fmt: skip
+)
 from theorems.assumptions.metrics import applied
 from theorems.connection_walks.steps.self_adjointness import B, framed, turns
 from theorems.statement import Bound, Clause, Definition, Mutant, Step, Theorem, array
 
 t, s, A, x, y = (array("t", n), array("s", n), array("A", n, n, d, d), array("x", n, d),
-                 array("y", n, d))  # fmt: skip
+                 array("y", n, d))
 flow = array("h", n, n)
 positive_t = signed(t, ">0")
 root, reciprocal = Definition(pi[i], t[i] ** 2), Definition(s[i], Integer(1), over=t[i])
@@ -57,7 +57,7 @@ adjoint_matrix = Step(
         reciprocal, invertible, positive_t),
     because=r"$\langle v, W u \rangle = \langle A^\top x, y \rangle$: the adjoint of W is A^T, and "
     r"$\lVert W - W^* \rVert_{HS} = \lVert A - A^\top \rVert_F$.",
-)  # fmt: skip
+)
 
 
 def energy(sign: int) -> Expr:

@@ -21,7 +21,7 @@ from theorems.connection_walks.steps.path_counts import (
     first_words, going_on, m, mr, next_V, next_causal, next_count, next_own, next_residual_count,
     next_residual_own, next_residual_words, next_word, next_words, pascal, residual_counts,
     skipping, starting, three_tokens,
-)  # fmt: skip
+)
 from theorems.rules import Induction
 from theorems.statement import (
     Clause,
@@ -40,11 +40,11 @@ FEATURE = (c, 1, d)
 IDENTITY = KroneckerDelta(i, j) * KroneckerDelta(a, b)
 
 A, T = ({label: level(name, label, H, *shape) for label in ("1", "2", "l+1")}
-        for name, shape in (("A", (n, n)), ("T", (d, d))))  # fmt: skip
+        for name, shape in (("A", (n, n)), ("T", (d, d))))
 W = {label: level("W", label, n, n, d, d) for label in A}
 layers = {label: Definition(W[label][i, j, a, b],
                             Sum(A[label][h, i, j] * T[label][h, a, b], HEAD))
-          for label in W}  # fmt: skip
+          for label in W}
 pair = array("T_{2,1}", H, H, d, d)
 pair_transport = Definition(pair[h, g, a, b], Sum(T["2"][h, a, c] * T["1"][g, c, b], FEATURE))
 two_layers = Step(
@@ -60,7 +60,7 @@ B_is = {
     "1": Definition(B["1"][i, j, a, b], W["1"][i, j, a, b]),
     "l+1": Definition(B["l+1"][i, j, a, b], Sum(
         W["l+1"][i, k, a, c] * B["l"][k, j, c, b], NODE, FEATURE)),
-}  # fmt: skip
+}
 
 
 def path_sum(count: str, weights: str, transports: str, label: str) -> Expr:
@@ -77,7 +77,7 @@ def path_claim(label: str) -> Equation:
 
 
 al, tau = ({label: level(name, label, m[label], *shape) for label in m}
-           for name, shape in ((r"\alpha", (n, n)), (r"\tau", (d, d))))  # fmt: skip
+           for name, shape in ((r"\alpha", (n, n)), (r"\tau", (d, d))))
 first_weight = Definition(al["1"][q, i, j], Sum(first_head * A["1"][h, i, j], HEAD))
 first_transport = Definition(tau["1"][q, a, b], Sum(first_head * T["1"][h, a, b], HEAD))
 weight = Definition(al["l+1"][q, i, j], Sum(
@@ -107,13 +107,13 @@ residual_pair = Step(
             * (KroneckerDelta(k, j) * KroneckerDelta(c, b) + W["1"][k, j, c, b]), NODE, FEATURE),
     rhs=IDENTITY + W["1"][i, j, a, b] + W["2"][i, j, a, b] + two_layers.lhs,
     because="Each layer is used or skipped.",
-)  # fmt: skip
+)
 R = {label: level("R", label, n, n, d, d) for label in STAGES}
 R_is = {
     "1": Definition(R["1"][i, j, a, b], IDENTITY + W["1"][i, j, a, b]),
     "l+1": Definition(R["l+1"][i, j, a, b], R["l"][i, j, a, b] + Sum(
         W["l+1"][i, k, a, c] * R["l"][k, j, c, b], NODE, FEATURE)),
-}  # fmt: skip
+}
 
 
 def residual_claim(label: str) -> Equation:
@@ -123,7 +123,7 @@ def residual_claim(label: str) -> Equation:
 
 
 om, theta = ({label: level(name, label, mr[label], *shape) for label in mr}
-             for name, shape in ((r"\omega", (n, n)), (r"\theta", (d, d))))  # fmt: skip
+             for name, shape in ((r"\omega", (n, n)), (r"\theta", (d, d))))
 used_weight = Definition(om["1"][q, i, j], Sum(first_used * A["1"][h, i, j], HEAD))
 used_transport = Definition(theta["1"][q, a, b], Sum(first_used * T["1"][h, a, b], HEAD))
 residual_weight = Definition(
@@ -136,7 +136,7 @@ residual_transport = Definition(
     + Sum(going_on * T["l+1"][h, a, c] * theta["l"][p, c, b],
           HEAD, NODE, (p, 1, mr["l"]), FEATURE))
 residual_l = hypothesis("the sum over paths with residuals", residual_claim("l"), R["l"],
-                        residual_claim("l")[1])  # fmt: skip
+                        residual_claim("l")[1])
 first_residual = Step(
     id="first_residual", lhs=residual_claim("1")[0], rhs=residual_claim("1")[1],
     by=(R_is["1"], layers["1"], used_weight, used_transport, first_residual_own),

@@ -19,7 +19,7 @@ from theorems.assumptions.entries import right_inverse, signed, sums_to_one
 from theorems.connection_walks import gated_mixture as cw2
 from theorems.assumptions.blocks import (
     frobenius_norm, isometry, orthogonal, same_blocks, square_of_norm,
-)  # fmt: skip
+)
 from theorems.statement import (
     Clause,
     Definition,
@@ -64,7 +64,7 @@ same_output = Step(
 B, norm, t, rt, q, tau = (
     array("B", n, m, d_o, d), array("c", n, m), array("t", n), array("r", n), array("r'", n, m),
     array("tau", n),
-)  # fmt: skip
+)
 blocks_norm, positive_norm = frobenius_norm(norm, B), signed(norm, ">0")
 row_norm = Definition(t[i], Sum(norm[i, j], (j, 1, m)))
 row_reciprocal = Definition(rt[i], Integer(1), over=t[i])
@@ -89,7 +89,7 @@ canonical_norms = Step(
     lhs=Sum(T[i, j, a, b] ** 2, (a, 1, d_o), (b, 1, d)),
     by=(canonical_transport, blocks_norm, norm_of_weight, edge_reciprocal),
     because="T_ij = B_ij / P_ij has norm c_ij / P_ij = t_i, the same along the row.",
-)  # fmt: skip
+)
 
 stochastic2, nonnegative2, positive_tau = sums_to_one(P2), signed(P2, ">=0"), signed(tau, ">0")
 norm2 = array("c'", n, m)
@@ -118,7 +118,7 @@ cycle = (p[i, j] * p[j, k] * p[k, i], p[i, k] * p[k, j] * p[j, i])
 cycle2 = (p2[i, j] * p2[j, k] * p2[k, i], p2[i, k] * p2[k, j] * p2[j, i])
 square = same_blocks(p, s, p2, s2)
 turn = [[fmpq(1, 3), fmpq(1, 2), fmpq(1, 6)][-r:] + [fmpq(1, 3), fmpq(1, 2), fmpq(1, 6)][:-r]
-        for r in (3, 1, 2)]  # fmt: skip
+        for r in (3, 1, 2)]
 row_total = (Sum(p[i, j], (j, 1, n)), Integer(1))
 row_total2 = (Sum(p2[i, j], (j, 1, n)), Integer(1))
 gram, gram2 = (Sum(z[i, j, a, b] * z[i, j, a, c], (a, 1, d)) for z in (s, s2))
@@ -127,7 +127,7 @@ reversibility = Witness(
     values={p: 3 * [3 * [fmpq(1, 3)]], s: 3 * [3 * [[[1]]]], p2: turn,
             s2: [[[[fmpq(1, 3) / w]] for w in row] for row in turn]},
     because="Both are row-stochastic; only the first satisfies Kolmogorov's criterion.",
-)  # fmt: skip
+)
 stochasticity = Witness(
     id="stochasticity", by=(square,), holds=(row_total2, (gram2, KroneckerDelta(b, c))),
     fails=(row_total, (gram, KroneckerDelta(b, c))),
@@ -144,7 +144,7 @@ gates = Witness(
         Definition(g_w[h, i, j], w2[h] * cw2.A[h, i, j], over=P_w[i, j])),
     holds=((P_w[i, j], cw2.P[i, j]),), fails=((g_w[h, i, j], cw2.g[h, i, j]),),
     because="Head weights 1/2, 1/2 and 1/4, 3/4 give one P here, and different gates.",
-)  # fmt: skip
+)
 
 hol, hol2 = (
     Sum(z[i, j, a, c] * z[j, k, c, e] * z[k, i, e, b], (c, 1, d), (e, 1, d)) for z in (s, s2)
@@ -181,7 +181,7 @@ conjugate_path = Step(
     rhs=Sum(g[i, a, c] * s[i, j, c, e] * s[j, k, e, b] * g_inv[k, b, f],
             (c, 1, d), (e, 1, d), (b, 1, d)),
     because="Along a path the inner gauges cancel: a holonomy at i is conjugated by g_i.",
-)  # fmt: skip
+)
 moved_metric = Definition(
     Gm[i, a, c], Sum(g_inv[i, e, a] * G[i, e, f] * g_inv[i, f, c], (e, 1, d), (f, 1, d))
 )

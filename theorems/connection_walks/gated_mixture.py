@@ -145,7 +145,7 @@ three_heads = Witness(
     holds=((M[i, j, a, b], M[k, l, a, b]),),
     fails=((g[h, i, j], g[h, k, l]), (r[h] * T[h, a, b], r[e] * T[e, a, b])),
     because="Heads 2 and 3 share their weights and T^1/w_1 is the mean of T^2/w_2 and T^3/w_3.",
-)  # fmt: skip
+)
 
 W_V, W_O, Tg = array("W_V", H_kv, d, d_v), array("W_O", H, d_v, d_o), array("T_g", H, d_o, d)
 kv, kv2 = array("K", H, H_kv), array("K'", H, H_kv)

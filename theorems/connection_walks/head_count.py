@@ -25,10 +25,10 @@ from theorems.connection_walks.steps.positive_heads import (
     A_r, B, J, M, T_r, above, bounded, eps, eps_inv, gap, heads, low, nonzero, one_more, positive_B,
     positive_N, positive_eps, positive_heads, r_heads, rescaled, slack, slack_is, small_eps,
     stochastic_heads, t, total_B, unweighted, weighted,
-)  # fmt: skip
+)
 from theorems.connection_walks.steps.realignment import (
     annihilates, constant_block_rows, independent, supported,
-)  # fmt: skip
+)
 from theorems.rules import Vanishing
 from theorems.statement import (
     Bound,
@@ -57,7 +57,7 @@ realigned = Step(
     lhs=Sum(A[h, i, k] * T[h, a, b] * KroneckerDelta(k, j), (h, 1, H), (k, 1, m)),
     because="Block (i, j) of the layer is sum_h A^h_ij T^h: row (i, j) of R(W) is a combination "
     "of the H rows vec(T^h)^T.",
-)  # fmt: skip
+)
 head_bound = RankBound(
     id="head_bound", small=(W[i, j, a, b], ROWS, COLUMNS), large=(A[h, i, j], ROWS, (h, H)),
     after=(T[h, a, b], (h, H), COLUMNS), by=(layer,),
@@ -120,7 +120,7 @@ coordinates = Step(
 )
 V_2, l_2, S_2 = array("V_2", n, m, d_o, d), array("l", m), array("S", m, m_1)
 listed = Definition(V_2[i, j, a, b], l_2[j] * V_0[i, a, b]
-                    + Sum(S_2[j, q] * V_1[i, q, a, b], (q, 1, m_1)))  # fmt: skip
+                    + Sum(S_2[j, q] * V_1[i, q, a, b], (q, 1, m_1)))
 height = RankBound(
     id="height", small=(V_2[i, j, a, b] - l_2[j] * total_V[a, b], ROWS, COLUMNS),
     before=(KroneckerDelta(i, k) * (S_2[j, q] - l_2[j]), ROWS, ((k, n), (q, m_1))),
@@ -171,7 +171,7 @@ two_heads = Witness(
            (Sum(Y_2[i, j] * W_2[i, j, a, b], (i, 1, 2), (j, 1, 2)), Integer(0))),
     fails=((W_2[i, j, a, b], Integer(0)), (Y_2[i, j], Integer(0))),
     because="W_11 + 2 W_12 = 0 leaves no positive element in the span of W: one head is too few.",
-)  # fmt: skip
+)
 
 E = array("E", n, m)
 masked_C = Step(

@@ -25,12 +25,12 @@ from theorems.assumptions.metric_walk import (
     POSITIVE, WALK, F, F_inv, G, P, T, Z, a, adjoint, b, balance, c, d, e, gap, generator, gram, i,
     imbalance, inner, invertible, isometry, j, k, l, law, n, nonnegative, pairs, pi, positive, rows,
     skew, u, w,
-)  # fmt: skip
+)
 from theorems.assumptions.metrics import applied, harmonic, parallel
 from theorems.rules import Vanishing
 from theorems.statement import (
     Bound, Clause, Definition, Iff, Mutant, Step, Theorem, Witness, array,
-)  # fmt: skip
+)
 
 half = Rational(1, 2)
 gradient = Sum(F[i, c, a] * (u[i, a] - Sum(T[i, j, a, b] * u[j, b], (b, 1, d))), (a, 1, d))
@@ -147,7 +147,7 @@ def numbers(weights: list, transports: list, measure: list) -> dict:
     """A walk of numbers T_ij with G_i = 1, and u = 1."""
     ones = len(weights) * [[1]]
     return {P: weights, T: [[[[t]] for t in row] for row in transports], pi: measure, u: ones,
-            F: [[one] for one in ones]}  # fmt: skip
+            F: [[one] for one in ones]}
 
 
 part, negative = fmpq(1, 2), -u[i, b] * Rational(1, 4)

@@ -30,7 +30,7 @@ from theorems.connection_walks.steps.token_logits import cycle
 from theorems.rules import Logarithm, Vanishing
 from theorems.statement import (
     Bound, Clause, Definition, Iff, Mutant, Step, Theorem, Witness, array, symbols_of,
-)  # fmt: skip
+)
 
 n, m, d = symbols_of("n m d")
 i, j, k, l, o, a, b, e = symbols_of("i j k l o a b e")
@@ -189,7 +189,7 @@ cycle_of_four = Witness(
     fails=((C4[i, j] * C4[j, k] * C4[k, l] * C4[l, i], C4[i, l] * C4[l, k] * C4[k, j] * C4[j, i]),),
     because="A walk on four tokens in a circle, 2/3 one way and 1/3 back, has no triangle and a "
     "cycle with products 16/81 and 1/81.",
-)  # fmt: skip
+)
 
 THEOREM = Theorem(
     id="CW8",

@@ -26,7 +26,7 @@ from theorems.checker.exact import Draw, Generators
 from theorems.rules import Vanishing
 from theorems.statement import (
     Assumption, Bound, Clause, Definition, Iff, Mutant, Step, Theorem, array, symbols_of,
-)  # fmt: skip
+)
 
 n, m, d, C = symbols_of("n m d C")
 i, j, a, b, c, k, p, q = symbols_of("i j a b c k p q")
@@ -50,7 +50,7 @@ def absolute(size: IndexedBase, value: IndexedBase) -> Assumption:
 
 R, rho, excess, gap, scale = (
     array("R", n, m), array("rho", n), array("e", n), array("s", n), array("y", n),
-)  # fmt: skip
+)
 D, slack = array("D", n), array("g", n)
 nonnegative_R = signed(R, ">=0")
 row_sum = Definition(rho[i], Sum(R[i, j], (j, 1, m)))
@@ -75,7 +75,7 @@ row_zero = Vanishing(
 
 Q, pi, flow, skew, size, spare = (
     on.P, on.pi, array("F", n, n), array("e", n, n), array("m", n, n), array("g", n, n),
-)  # fmt: skip
+)
 nonnegative_Q, nonnegative_pi = on.nonnegative_P, signed(pi, ">=0")
 nonnegative_size = signed(size, ">=0")
 edge_flow = Definition(flow[i, j], pi[i] * Q[i, j])

@@ -30,11 +30,11 @@ from theorems.connection_walks.steps.isometric_heads import (
     e, edge, g, gates_between, h, i, inv_1, inv_2, inverse, isometric, isometric_edge,
     isometric_one, isometric_pair, j, k, kernel, n, nonnegative, one_head, opposite, own_isometry,
     p, pair_gap, q, total, v,
-)  # fmt: skip
+)
 from theorems.rules import Vanishing
 from theorems.statement import (
     Bound, Clause, Definition, Mutant, Step, Theorem, Witness, array,
-)  # fmt: skip
+)
 
 half = Rational(1, 2)
 image = array("D", H, H, d, d)
@@ -50,7 +50,7 @@ on_edges = Step(
     by=(Definition(edges[i, j, a, b], Sum(cw2.gu[h, i, j] * scaled_head[h, a, b], (h, 1, H))),
         Definition(scaled_head[h, a, b], H * cw2.T[h, a, b]), cw2.uniform_gate, cw2.uniform),
     because="On an edge P_ij > 0, T_ij is the mixture of the O_h = H T^h with CW2's gates.",
-)  # fmt: skip
+)
 
 pulled = Sum(T[a, b] * G[a, c] * T[c, e], (a, 1, d), (c, 1, d))
 pair_pulled = Sum(difference[h, k, a, b] * G[a, c] * difference[h, k, c, e], (a, 1, d), (c, 1, d))
@@ -96,7 +96,7 @@ contraction = Bound(
     certificate=half * Sum(g[h] * g[k] * Sum(image[h, k, a, b] * v[b], (b, 1, d)) ** 2,
                            (h, 1, H), (k, 1, H), (a, 1, d)),
     by=(seen_gap, *of_heads, nonnegative), because="The identity, applied to v twice.",
-)  # fmt: skip
+)
 
 other = Definition(q[i], 1 - p[i])
 two = Definition(edge[i, a, b], p[i] * O_1[a, b] + q[i] * O_2[a, b])
@@ -113,7 +113,7 @@ two_heads = Step(
     rhs=Sum(G[b, c] * ((p[i] ** 2 + q[i] ** 2) * KroneckerDelta(c, e)
                        + p[i] * q[i] * (Q[c, e] + Q_inv[c, e])), (c, 1, d)),
     because="For p = g and q = 1 - g: $T^* T = (g^2 + (1 - g)^2) I + g (1 - g) (Q + Q^{-1})$.",
-)  # fmt: skip
+)
 angle_real = Step(
     id="angle_real", by=(two_heads, angle),
     lhs=Sum(v[b] * edge_pulled * v[e], (b, 1, d), (e, 1, d)),
@@ -178,7 +178,7 @@ one_metric = Witness(
            (Sum(P[i, j], (j, 1, n)), Integer(1)), (P[i, j], P[j, i])),
     fails=((O[h, a, b], O[k, a, b]),),
     because="Each head is isometric for its own I + O_h^T O_h; their mean is diag(1, -1).",
-)  # fmt: skip
+)
 
 unlike = array("x", n)
 distinct = Definition(unlike[i], Sum((O_1[a, b] - O_2[a, b]) ** 2, (a, 1, d), (b, 1, d)))

@@ -21,7 +21,7 @@ from theorems.assumptions.constructions import unit_vector
 from theorems.checker.exact import Draw, SmallIntegers
 from theorems.statement import (
     Assumption, Bound, Clause, Definition, Iff, Mutant, Step, Theorem, array, symbols_of,
-)  # fmt: skip
+)
 
 n, d = symbols_of("n d")
 i, j, k, a, b, f, g = symbols_of("i j k a b f g")
@@ -86,7 +86,7 @@ F, X, N, U = array("F", n, d, d), array("X", n, n, d), array("N", n, n), array("
 e, B, slack, rest, gap, excess = (
     array("e", n), array("B", n), array("alpha", n, n), array("beta", n), array("kappa", n, n, n),
     array("lambda", n),
-)  # fmt: skip
+)
 largest = Symbol("u_max", real=True)
 seen = Definition(X[i, j, a], Sum(F[i, a, b] * E[i, j, b, f] * u[j, f], (b, 1, d), (f, 1, d)))
 seen_remainder = Step(

@@ -21,13 +21,13 @@ from theorems.connection_walks.steps import kronecker as kron
 from theorems.connection_walks.steps.involutions import (
     common_isometry, commutes, equal_on_edges, not_zero, one_frame, orthogonal_frames,
     orthogonal_transport, put_self_adjoint, squares_to_identity, symmetric_transport,
-)  # fmt: skip
+)
 from theorems.assumptions.metrics import balanced, flow_gap, row_stochastic, stationary
 from theorems.checker.exact import Draw
 from theorems.statement import (
     Assumption, Bound, Clause, Definition, Iff, Mutant, Step, Theorem, Witness, array,
     symbols_of,
-)  # fmt: skip
+)
 
 n, d = symbols_of("n d")
 i, j, k, l, a, b, c, e, f = symbols_of("i j k l a b c e f")
@@ -133,7 +133,7 @@ def _self_adjoint(draw: Draw) -> None:
 
 
 adjoint = Assumption("W is self-adjoint", r"$W$ is self-adjoint", ((Z[i, j, a, b], Integer(0)),),
-                     _self_adjoint)  # fmt: skip
+                     _self_adjoint)
 transposed_product = Step(
     id="transposed_product", lhs=Sum(T[c, a] * G[c, b], (c, 1, d)), rhs=H[b, a],
     by=(product, metric),

@@ -22,10 +22,10 @@ from theorems.riemannian_attention.steps.absolute_sums import (
 )
 from theorems.riemannian_attention.steps.head_residuals import (
     c, c_row, multi_head, one_row, positive_c, q, residual_columns, residual_rows, v, w,
-)  # fmt: skip
+)
 from theorems.statement import (
     Assumption, Bound, Clause, Definition, Mutant, Step, Theorem, Witness, array, symbols_of,
-)  # fmt: skip
+)
 
 n, m, p, H = symbols_of("n m p H")
 i, j, k, o, h, g = symbols_of("i j k o h g")
@@ -37,9 +37,9 @@ alpha, alpha_row, gaps, excess = (
 sizes = absolute(x[h, i, j], X[h, i, j], "X")
 size_of_sum = absolute(total[i, j], Sum(X[h, i, j], (h, 1, H)), r"\sum_h X^h")
 column_sums = at_most(array("s", H, m)[h, j], Sum(x[h, i, j], (i, 1, n)), alpha[h],
-                      r"$\lVert X^h \rVert_1 \le \alpha_h$")  # fmt: skip
+                      r"$\lVert X^h \rVert_1 \le \alpha_h$")
 row_sums = at_most(array("t", H, n)[h, i], Sum(x[h, i, j], (j, 1, m)), alpha_row[h],
-                   r"$\lVert X^h \rVert_\infty \le \alpha'_h$")  # fmt: skip
+                   r"$\lVert X^h \rVert_\infty \le \alpha'_h$")
 pairs = Bound(
     id="pairs", small=X[h, i, j] * X[g, i, j], large=x[h, i, j] * x[g, i, j], power=2,
     certificate=Integer(0), by=(sizes,), because="The squares agree, and |x||y| is >= 0.")
@@ -61,12 +61,12 @@ sum_rows = Bound(
 b, b_row = (Symbol(name, real=True) for name in ("b", "b'"))
 a_E, a_E_row = (Symbol(name, real=True) for name in ("a_E", "a'_E"))
 factors = (sums_of(array("E", n, m), array("A", n, m), a_E, a_E_row),
-           sums_of(array("F", m, p), array("B", m, p), b, b_row))  # fmt: skip
+           sums_of(array("F", m, p), array("B", m, p), b, b_row))
 product = product_bounds("product", *factors, array("C", n, p))
 
 s = Symbol("s", real=True)
 E_1, F_1, S_1, e_1 = (array("E_1", n, n, n), array("F_1", n, n, n), array("S_1", n, n, n),
-                      array("e_1", n, n))  # fmt: skip
+                      array("e_1", n, n))
 
 
 def _square_size(draw: Draw) -> None:
@@ -76,7 +76,7 @@ def _square_size(draw: Draw) -> None:
 
 
 root = Assumption(r"s = \sqrt{n}", r"$s = \sqrt{n}$", ((s**2, n),), _square_size,
-                  ((array("s"), ">=0"),))  # fmt: skip
+                  ((array("s"), ">=0"),))
 more_than_one = (Definition(Symbol("n_1", real=True), n - 1), Assumption(
     "n>1", "$n > 1$", signs=((array("n_1"), ">0"),)))
 n_1 = more_than_one[0].entry
@@ -96,7 +96,7 @@ def largest(name: str, M: IndexedBase, along: Symbol, by: tuple, rest: int) -> t
     ), Step(
         id=f"{name}_reached", rhs=n + rest, by=by, because="The line o has them.",
         lhs=Sum(M[o, i, o] if along == i else M[o, o, j], (along, 1, n)),
-    )  # fmt: skip
+    )
 
 
 signs = tuple(
@@ -107,11 +107,11 @@ signs = tuple(
         ("F", F_1, KroneckerDelta(o, j), (column_of_ones,)),
         ("sum", S_1, KroneckerDelta(o, i) + KroneckerDelta(o, j), (both, row_of_ones,
                                                                  column_of_ones)),
-    ))  # fmt: skip
+    ))
 columns_E = Step(id="columns_E", lhs=Sum(E_1[o, i, j], (i, 1, n)), rhs=one, by=(row_of_ones,),
-                 because="One 1 in each column.")  # fmt: skip
+                 because="One 1 in each column.")
 rows_F = Step(id="rows_F", lhs=Sum(F_1[o, i, j], (j, 1, n)), rhs=one, by=(column_of_ones,),
-              because="One 1 in each row.")  # fmt: skip
+              because="One 1 in each row.")
 rows_E = largest("rows_E", E_1, j, (row_of_ones,), 0)
 columns_F = largest("columns_F", F_1, i, (column_of_ones,), 0)
 columns_S = largest("columns_S", S_1, i, (both, row_of_ones, column_of_ones), 1)
@@ -123,7 +123,7 @@ averaged = Step(
     id="averaged", lhs=Sum(F_1[o, i, j] * e_1[o, j], (j, 1, n)), rhs=one,
     by=(column_of_ones, unit), because="Every token becomes token o.")
 unit_column = Step(id="unit_column", lhs=Sum(e_1[o, i], (i, 1, n)), rhs=one, by=(unit,),
-                   because="The column has one 1.")  # fmt: skip
+                   because="The column has one 1.")
 unit_rows = Bound(
     id="unit_rows", small=e_1[o, i], large=one, certificate=1 - KroneckerDelta(o, i), by=(unit,),
     because="Rows of one entry, 0 or 1.")
@@ -138,7 +138,7 @@ larger_beta = Bound(
     by=(root, *more_than_one), because="n^2 > n.")
 
 E_4, F_4, first, r_4, u_4 = (array("E_4", four, four), array("F_4", four, four), array("f", four),
-                             array("r_4", four), array("u_4", four))  # fmt: skip
+                             array("r_4", four), array("u_4", four))
 c_E, c_F, c_S = (Symbol(name, real=True) for name in ("c_E", "c_F", "c_S"))
 four_tokens = Witness(
     id="four_tokens",
@@ -160,7 +160,7 @@ four_tokens = Witness(
     ),
     because=r"$c_E = \sqrt{1 \cdot 4}$, $c_F = \sqrt{4 \cdot 1}$, $c_S = \sqrt{5 \cdot 5}$: the "
     "largest sums are reached where the slacks $r$ and $u$ vanish.",
-)  # fmt: skip
+)
 
 THEOREM = Theorem(
     id="RA13",

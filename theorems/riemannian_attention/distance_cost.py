@@ -17,7 +17,7 @@ from sympy import Expr, IndexedBase, KroneckerDelta, Rational, Sum
 from theorems.assumptions.entries import signed
 from theorems.statement import (
     Clause, Definition, Mutant, Step, Theorem, Witness, array, symbols_of,
-)  # fmt: skip
+)
 
 n, m, d, r = symbols_of("n m d r")
 i, j, a, b, c = symbols_of("i j a b c")
@@ -102,7 +102,7 @@ PRODUCT = Sum(1, QUERIES, KEYS, FEATURE)
 EXTRA = (
     PRODUCT + Sum(1, QUERIES, KEYS, FEATURE, RANK) + Sum(1, QUERIES, KEYS, RANK)
     + 2 * Sum(1, QUERIES, FEATURE) + Sum(1, KEYS, FEATURE) + Sum(1, QUERIES, FEATURE, RANK)
-)  # fmt: skip
+)
 all_pairs = Step(
     id="all_pairs", lhs=PRODUCT + EXTRA,
     rhs=(r + 2) * n * m * d + r * n * m + 2 * n * d + m * d + n * d * r,
@@ -125,7 +125,7 @@ wide, narrow, hidden, matrices, length = (
 )
 spare, layer = array("s_0", 3), array("m_0", 3)
 per_token = Definition(layer[i], 2 * wide[i] ** 2 + 2 * wide[i] * narrow[i]
-                       + matrices[i] * wide[i] * hidden[i] + 2 * length[i] * wide[i])  # fmt: skip
+                       + matrices[i] * wide[i] * hidden[i] + 2 * length[i] * wide[i])
 published = Witness(
     id="published", by=(per_token, signed(spare, ">0")),
     values=dict(zip((wide, narrow, hidden, matrices, length), map(list, zip(*SHAPES, strict=True)),
@@ -135,7 +135,7 @@ published = Witness(
     holds=((10 * 2 * length[i] * wide[i], layer[i] + spare[i]),),
     because="Rank 1 adds two products of the size of Q K^T, 2 n d a token: more than a tenth of "
     "the layer, whose count is two square and two narrow projections, the MLP and 2 n d.",
-)  # fmt: skip
+)
 
 THEOREM = Theorem(
     id="RA7",

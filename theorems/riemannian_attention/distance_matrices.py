@@ -19,10 +19,10 @@ from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum
 from theorems.assumptions.entries import right_inverse, signed
 from theorems.assumptions.spectra import (
     bits, eigenvectors, nested_bits, orthogonal, sum_zero,
-)  # fmt: skip
+)
 from theorems.statement import (
     Bound, Cited, Clause, Definition, Mutant, Step, Theorem, Witness, array, symbols_of,
-)  # fmt: skip
+)
 
 n, d, t, m = symbols_of("n d t m")
 i, j, k, l, a, b, p = symbols_of("i j k l a b p")
@@ -130,7 +130,7 @@ corners = (
     Definition(apart_4[i, j], L_4[i, j] + KroneckerDelta(i, j)), signed(apart_4, ">0"),
 )
 P, D_4, H, values = (array("x_4", four, two), array("D_4", four, four), array("H", four, four),
-                     array("mu_4", four))  # fmt: skip
+                     array("mu_4", four))
 rectangle = Witness(
     id="rectangle",
     values={P: [[0, 0], [3, 0], [3, 4], [0, 4]], values: [12, -2, -6, -4],
@@ -142,7 +142,7 @@ rectangle = Witness(
         (Sum(H[i, k] * H[i, l], (i, 1, four)), 4 * KroneckerDelta(k, l)),
     ),
     because="Four orthogonal eigenvectors, one positive eigenvalue.",
-)  # fmt: skip
+)
 
 THEOREM = Theorem(
     id="RA5",

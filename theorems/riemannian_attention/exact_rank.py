@@ -25,7 +25,7 @@ from theorems.riemannian_attention.steps import principal_lattice as lattice
 from theorems.riemannian_attention.score_rank import generic as nonvanishing
 from theorems.statement import (
     Assumption, Clause, Definition, Mutant, RankBound, Step, Theorem, array, symbols_of,
-)  # fmt: skip
+)
 
 d, r, m, F = lattice.d, lattice.r, lattice.m, lattice.F
 i, j, p, q, a, b = symbols_of("i j p q a b")
@@ -55,16 +55,16 @@ def pair_product(point: Expr) -> Expr:
 def asked(name: str, x: Expr, v: Expr, value: Expr, *by: Any) -> Step:
     """|y - x|^2 + (v . (y - x))^2 as a function of y."""
     return Step(id=name, lhs=lattice.squared([x], [y[c]], [v], [(c, d)]), rhs=value, by=by,
-                because="Expand the squares.")  # fmt: skip
+                because="Expand the squares.")
 
 
 row_unit = asked("row_unit", KroneckerDelta(a, c), Integer(0), square - 2 * y[a] + 1)
 row_double = asked("row_double", 2 * KroneckerDelta(a, c), KroneckerDelta(a, c),
-                   square + y[a] ** 2 - 8 * y[a] + 8)  # fmt: skip
+                   square + y[a] ** 2 - 8 * y[a] + 8)
 row_edge = asked(
     "row_edge", e[f, c], e[f, c], square + Sum(e[f, c] * y[c] ** 2, (c, 1, d)) + 2 * product[f]
     - 6 * seen + 6, graph, Definition(product[f], pair_product(y[c])),
-)  # fmt: skip
+)
 at_unit, at_double, at_edge = (
     Step(id=f"at_{name}", lhs=pair_product(point), rhs=value, by=(graph,),
          because=r"Only at the edge $f$ itself is the function $y_a y_b$ of $f$ not $0$.")
@@ -72,7 +72,7 @@ at_unit, at_double, at_edge = (
         ("unit", KroneckerDelta(a, c), Integer(0)),
         ("double", 2 * KroneckerDelta(a, c), Integer(0)),
         ("edge", e[g, c], KroneckerDelta(f, g)))
-)  # fmt: skip
+)
 factors = lattice.whole_factors("oabf")
 queries, keys = lattice.features()
 query_features = Determinant(
@@ -111,7 +111,7 @@ def part(name: str, letters: str, value: Expr, *by: Assumption, because: str) ->
     """The determinant of some blocks of tokens of which r coordinates have 2 e_a."""
     matrix, factors = lattice.part_scores(letters), tuple(lattice.part_factors(letters))
     return Determinant(id=name, matrix=matrix, factors=factors, value=value, by=by,
-                       because=because)  # fmt: skip
+                       because=because)
 
 
 part_with_pairs = part(
@@ -165,7 +165,7 @@ def ranked(number: Integer, width: Integer, rank: Integer, least: bool = False) 
         small, large = (KroneckerDelta(p, q), (p, rank), (q, rank)), small
         before, after = (right[p, i], (p, rank), (i, number)), (left[j, q], (j, number), (q, rank))
     return RankBound(id="width", small=small, large=large, before=before, after=after,
-                     by=(definition,), because="claimed")  # fmt: skip
+                     by=(definition,), because="claimed")
 
 
 several = lattice.multigraph(lattice.e)

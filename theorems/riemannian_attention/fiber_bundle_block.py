@@ -24,7 +24,7 @@ from theorems.riemannian_attention.steps import flat_transports as flat
 from theorems.riemannian_attention.steps import moved_bases as moved
 from theorems.statement import (
     Assumption, Clause, Definition, Iff, Mutant, Step, Theorem, array, symbols_of,
-)  # fmt: skip
+)
 
 n, m, d, r = symbols_of("n m d r")
 i, j, k, l, a, b, c, e = symbols_of("i j k l a b c e")
@@ -89,7 +89,7 @@ unit_turns = (
     Definition(flat.R[i, j, a, b], (delta(i, j) + (1 - delta(i, j)) * rho) * delta(a, b)),
     Assumption("rho is a sign", r"$\rho^2 = 1$", ((rho**2, Integer(1)),),
                lambda draw: put_number(draw, rho, fmpq(draw.source.rng.choice((-1, 1))))),
-)  # fmt: skip
+)
 
 
 def form(metric, one, other) -> Expr:

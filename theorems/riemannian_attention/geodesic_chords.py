@@ -22,7 +22,7 @@ from theorems.riemannian_attention.steps import polar_chords as polar
 from theorems.riemannian_attention.steps import surfaces
 from theorems.riemannian_attention.steps.path_energy import (
     D, D2_hhhh, D_hhh, HALF, K, NORM, TWELFTH, a, b, c, d, eps, h,
-)  # fmt: skip
+)
 from theorems.statement import Cited, Clause, Definition, Mutant, Step, Theorem
 
 geodesics = Cited(

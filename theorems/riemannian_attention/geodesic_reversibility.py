@@ -23,13 +23,13 @@ from theorems.assumptions.entries import exponential, signed
 from theorems.connection_walks.reversibility import (
     B, E, P, S, Z, antisymmetric, cycles_of_B, logarithms, positive_E, softmax, total,
     weights_to_softmax,
-)  # fmt: skip
+)
 from theorems.connection_walks.steps.token_logits import cycle
 from theorems.checker.exact import Draw, SmallIntegers
 from theorems.rules import Logarithm
 from theorems.statement import (
     Assumption, Bound, Clause, Definition, Iff, Mutant, Step, Theorem, Witness, array, symbols_of,
-)  # fmt: skip
+)
 
 n, d = symbols_of("n d")
 i, j, k, a, b = symbols_of("i j k a b")
@@ -129,7 +129,7 @@ query = Definition(S[i, j], -half * square(G[i, a, b], i, j))
 over_metrics = (
     square(G[i, a, b], i, j) - square(G[i, a, b], i, k) + square(G[j, a, b], j, k)
     - square(G[j, a, b], i, j) + square(G[k, a, b], i, k) - square(G[k, a, b], j, k)
-)  # fmt: skip
+)
 query_cycle = Iff(
     id="query_cycle", left=(cycle(B), Integer(0)), right=(Integer(0), over_metrics),
     factor=half**2, by=(antisymmetric, query),
@@ -154,7 +154,7 @@ apart = array("g_3", three, three)
 three_tokens = (
     line_scores, signed(l_3, ">0"), signed(apart, ">0"),
     Definition(apart[i, j], (y[i] - y[j]) ** 2 + KroneckerDelta(i, j)),
-)  # fmt: skip
+)
 not_reversible = Witness(
     id="not_reversible", values={y: [0, 1, 3], l_3: [1, 2, 3]}, by=(line_scores,), fails=(S_cycle,),
     because="The two ways around the triangle differ by 13/2.",

@@ -19,7 +19,7 @@ from theorems.assumptions.entries import signed
 from theorems.assumptions.spectra import sum_zero
 from theorems.statement import (
     Bound, Cited, Clause, Definition, Mutant, Step, Theorem, Witness, array, symbols_of,
-)  # fmt: skip
+)
 
 n, d = symbols_of("n d")
 i, j, k, o, a, b, p = symbols_of("i j k o a b p")
@@ -89,7 +89,7 @@ inner = Step(
 
 three = Integer(3)
 y, lam, c_3, D_3, S_3 = (array("x_3", three), array("lambda_3", three), array("c_3", three),
-                         array("D_3", three, three), array("S_3", three, three))  # fmt: skip
+                         array("D_3", three, three), array("S_3", three, three))
 E_3, near, far = array("E_3", three, three), array("N", three, three), array("F_3", three, three)
 q, loss = array("q", Integer(1)), array("w", Integer(1))
 averaged = Definition(D_3[i, j], half * (lam[i] + lam[j]) * (y[i] - y[j]) ** 2)
@@ -107,7 +107,7 @@ not_conditional = Witness(
     holds=((Sum(c_3[i], (i, 1, three)), Integer(0)), (three_form(D_3[i, j]), Integer(2)),
            (three_form(S_3[i, j]), Integer(-1))),
     because="D_12 = D_23 = 3/4 and D_13 = 4.",
-)  # fmt: skip
+)
 base = fmpq(97, 100)
 power = Definition(E_3[i, j], sum(
     indicator[i, j] * Sum(q[k], (k, 1, Integer(1))) ** exponent
@@ -122,7 +122,7 @@ not_positive = Witness(
            (three_form(E_3[i, j]), -Sum(loss[k], (k, 1, Integer(1))))),
     because="With q = exp(-1 / (8 tau)) = 97/100 the entries of exp(S / tau) are 1, q^3 and q^16, "
     "and c^T exp(S / tau) c = 6 - 8 q^3 + 2 q^16 = -w < 0.",
-)  # fmt: skip
+)
 
 row_pair, factor = array("M", n, n), array("lambda", n)
 symmetrised = Definition(S[i, j], -half * half * (square(H[i, a, b]) + square(H[j, a, b])))
@@ -131,7 +131,7 @@ apart = array("D", n, n)
 distinct = (
     Definition(apart[i, j], KroneckerDelta(i, j) - 2 * S[i, j]), signed(apart, ">0"),
     signed(c, "!=0"),
-)  # fmt: skip
+)
 
 THEOREM = Theorem(
     id="RA18",

@@ -23,11 +23,11 @@ from theorems.riemannian_attention.steps import metric_counts as count
 from theorems.riemannian_attention.steps.coordinates import (
     F, G, H, a, b, c, d, e, eta, frame, i, inverse, inverse_F, inverse_J, inverse_y, metric, p, p_y,
     r,
-)  # fmt: skip
+)
 from theorems.rules import Vanishing
 from theorems.statement import (
     Assumption, Bound, Clause, Definition, Mutant, Step, Theorem, array,
-)  # fmt: skip
+)
 
 HALF = Rational(1, 2)
 v, w, seen, dual = array("v", d), array("w", d), array("v_F", d), array("p_F", d)

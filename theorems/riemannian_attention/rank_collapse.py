@@ -40,7 +40,7 @@ is_largest = Definition(other[h], largest - layers.omega[h] * layers.tau[h])
 
 def _largest(draw: Draw) -> None:
     sizes = [draw.get(layers.omega.name, cell) * draw.get(layers.tau.name, cell)
-             for cell in draw.cells(layers.tau)]  # fmt: skip
+             for cell in draw.cells(layers.tau)]
     draw.put(array(largest.name), (), max(sizes))
 
 

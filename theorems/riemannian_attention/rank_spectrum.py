@@ -30,11 +30,11 @@ from theorems.riemannian_attention.steps import squared_families as of
 from theorems.riemannian_attention.steps.families import on_sphere
 from theorems.riemannian_attention.steps.squared_families import (
     C, D, G, P, S, U, identity, kappa, lam, mu, over, projected, query, through_diagonal, turned, x,
-)  # fmt: skip
+)
 from theorems.assumptions.widths import side_by_side, total_width
 from theorems.statement import (
     Cited, Clause, Definition, Mutant, RankBound, Step, Theorem, array, symbols_of,
-)  # fmt: skip
+)
 
 n, d, r, h, s, t, v, w, w_1 = symbols_of("n d r h s t v w w_1")
 i, j, a, b, c, e, p, q = symbols_of("i j a b c e p q")
@@ -101,7 +101,7 @@ def without_norm(*more: object) -> dict:
         "rhs": -half * (2 * lam[i] * rho**2 + over(gamma[i, q], f[i, q], (q, h)))
         + over(lowered, x[j, a], (a, d)) + over(gamma[i, q], -half * f[j, q], (q, h)),
         "by": (query, *more, at_tokens),
-    }  # fmt: skip
+    }
 
 
 sphere = Step(
@@ -129,7 +129,7 @@ subspace = Step(
     rhs=-half * Sum((v_0[i, p] - v_0[j, p]) * G_W[i, p, q] * (v_0[i, q] - v_0[j, q]),
                     (p, 1, w), (q, 1, w)),
     because="Tokens of a subspace see the metrics restricted to it.",
-)  # fmt: skip
+)
 micchelli = Cited(
     id="Micchelli",
     statement="For n >= 2 distinct points x_1, ..., x_n of R^d the matrix of the distances "
@@ -141,7 +141,7 @@ micchelli = Cited(
 
 four = Integer(4)
 x_4, l_4, k_4, S_4 = (array("x_4", four), array("l_4", four), array("k_4", four),
-                      array("S_4", four, four))  # fmt: skip
+                      array("S_4", four, four))
 F_4, K_4, gaps, differ = (array(name, four, four) for name in ("F_4", "K_4", "g_4", "h_4"))
 line = (
     Definition(S_4[i, j], -half * l_4[i] * (x_4[i] - x_4[j]) ** 2),

@@ -24,10 +24,10 @@ from theorems.checker.exact import Draw, Generators, Rejected, SmallIntegers, Va
 from theorems.riemannian_attention.steps.contractions import bounded, infinite_product, iterated
 from theorems.riemannian_attention.steps.shared_weights import (
     D, K, W, X, X2, apart, diameter, differences, near,
-)  # fmt: skip
+)
 from theorems.statement import (
     Assumption, Bound, Clause, Definition, Mutant, Step, Theorem, Witness, array, symbols_of,
-)  # fmt: skip
+)
 
 n, d = symbols_of("n d")
 i, j, k, l, a, b, c = symbols_of("i j k l a b c")
@@ -82,15 +82,15 @@ rows = sums_to_one(A)
 over = Definition(p[i, k, j], A[i, j] - m[i, k, j])
 under = Definition(q[i, k, j], A[k, j] - m[i, k, j])
 shared = Assumption("p>=0, q>=0", r"$m_{ikj} \le A_{ij}$ and $m_{ikj} \le A_{kj}$", (), _least,
-                    ((p, ">=0"), (q, ">=0")))  # fmt: skip
+                    ((p, ">=0"), (q, ">=0")))
 walks = signed(A, ">=0")
 lesser = Assumption("p q = 0", r"$m_{ikj} = \min(A_{ij}, A_{kj})$",
-                    ((p[i, k, j] * q[i, k, j], Integer(0)),))  # fmt: skip
+                    ((p[i, k, j] * q[i, k, j], Integer(0)),))
 variation = Definition(t[i, k], 1 - Sum(m[i, k, j], KEYS))
 over_sum = Step(id="over_sum", lhs=Sum(p[i, k, j], KEYS), rhs=t[i, k], by=(over, variation, rows),
-                because="What row i has beyond the shared weights.")  # fmt: skip
+                because="What row i has beyond the shared weights.")
 under_sum = Step(id="under_sum", lhs=Sum(q[i, k, j], KEYS), rhs=t[i, k],
-                 by=(under, variation, rows), because="And row k.")  # fmt: skip
+                 by=(under, variation, rows), because="And row k.")
 halved = Step(
     id="halved", lhs=half * Sum(p[i, k, j] + q[i, k, j], KEYS), rhs=t[i, k],
     by=(over_sum, under_sum), because=r"$p + q = |A_{ij} - A_{kj}|$ for the lesser weight $m$.",
@@ -119,7 +119,7 @@ overlap = Bound(
 
 moved = Definition(X2[i, b], keep * X[i, b] + add * Sum(A[i, j] * W[b, a] * X[j, a], KEYS, FEATURE))
 before, after = Definition(Z[i, k, a], X[i, a] - X[k, a]), Definition(M[i, k, b], X2[i, b]
-                                                                      - X2[k, b])  # fmt: skip
+                                                                      - X2[k, b])
 parted = Step(
     id="parted", lhs=M[i, k, b], rhs=keep * Z[i, k, b] + Y[i, k, b],
     by=(after, moved, before, update), because="The layer is linear in the tokens.",
@@ -174,7 +174,7 @@ two, one_half = Integer(2), fmpq(1, 2)
 A_2, x_2, y_2 = array("A_2", two, two), array("x_2", two), array("x'_2", two)
 w_2, r_2, s_2, of_x, of_y = (Symbol(name, real=True) for name in ("w_2", "r_2", "s_2", "u", "v"))
 near_own, near_other = ([[fmpq(part, 4) for part in row] for row in rows_2]
-                        for rows_2 in (((3, 1), (1, 3)), ((1, 3), (3, 1))))  # fmt: skip
+                        for rows_2 in (((3, 1), (1, 3)), ((1, 3), (3, 1))))
 two_tokens = Definition(
     y_2[i], keep * x_2[i] + add * w_2 * Sum(A_2[i, j] * x_2[j], (j, 1, two)))
 
@@ -188,7 +188,7 @@ def attained(name: str, weights: list, mixed: tuple, factor: Rational, because: 
         holds=((y_2[i] - y_2[j], factor * (x_2[i] - x_2[j])),
                (Sum(A_2[i, j], (j, 1, two)), Integer(1)),
                (2 * (A_2[i, k] - A_2[j, k]) ** 2, half * (x_2[i] - x_2[j]) ** 2)),
-    )  # fmt: skip
+    )
 
 
 slowest = (
@@ -197,7 +197,7 @@ slowest = (
              r"$a = \tau = 1/2$: $a - (1 - a) \tau = 1/4$."),
     attained("largest_average", near_own, (one_half, one_half, 1), Rational(3, 4),
              r"$a = \tau = 1/2$: $a + (1 - a) \tau = 3/4$."),
-)  # fmt: skip
+)
 
 
 def about(token: IndexedBase, centre: Expr) -> Expr:
@@ -215,7 +215,7 @@ growing = Witness(
            (about(y_2, of_y), s_2 * about(y_2, Integer(0))),
            (y_2[i] - y_2[j], x_2[i] - x_2[j])),
     because="Tokens 0, 2 become 1, 3: the same difference, but of the square norm 1/5 for 1/2.",
-)  # fmt: skip
+)
 
 layers = iterated(below=True)
 product = replace(infinite_product, by=(lower, layers.every, layers.rest))

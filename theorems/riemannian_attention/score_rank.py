@@ -26,10 +26,10 @@ from theorems.assumptions.entries import right_inverse, signed
 from theorems.riemannian_attention.steps import feature_points as points
 from theorems.assumptions.widths import (
     all_independent, claimed_width, complete, side_by_side, total_width,
-)  # fmt: skip
+)
 from theorems.statement import (
     Cited, Clause, Definition, Mutant, RankBound, Step, Theorem, Witness, array, symbols_of,
-)  # fmt: skip
+)
 
 n, d, g, w, w_2, v = symbols_of("n d g w w_2 v")
 i, j, k, a, b, c, e, h, p, q = symbols_of("i j k a b c e h p q")
@@ -95,7 +95,7 @@ no_row_term = RankBound(
         scores, norm, lowered, quadratic, metrics, two_parts,
     ),
     because="Softmax does not see a row term; with it the first pair of factors goes.",
-)  # fmt: skip
+)
 whole_2, parted_2 = total_width("softmax", v_d, v_g)
 
 F, H, T, M = array("F", n, w), array("H", n, w), array("T", n, n), array("S_s", n, n)
@@ -150,7 +150,7 @@ generic = Cited(
 )
 
 X_3, S_3, L_3 = (array(name, Integer(3), Integer(size))
-                 for name, size in (("x_3", 1), ("S_3", 3), ("L_3", 3)))  # fmt: skip
+                 for name, size in (("x_3", 1), ("S_3", 3), ("L_3", 3)))
 line_scores = Definition(S_3[i, j], -half * Sum((X_3[i, a] - X_3[j, a]) ** 2, (a, 1, Integer(1))))
 three = Witness(
     id="three", by=(line_scores,),
@@ -168,7 +168,7 @@ homogeneous = (
     Definition(flat_1[i, p], Sum(v_1[p, a] * beta[i, a], (a, 1, d)) - half * u[p] * alpha[i]),
     Definition(flat_2[j, p], u[p] + Sum(v_1[p, a] * x[j, a], (a, 1, d))),
     scores, norm, lowered, Definition(G[i, a, b], B_1[a, b]), side_by_side(u, v_1),
-)  # fmt: skip
+)
 four, three_axes = Integer(4), [array(f"K_{axis}^3", Integer(3)) for axis in range(3)]
 x_4, l_4, S_4 = array("x_4", four), array("lambda_4", four), array("S_4", four, four)
 f_4, h_4 = array("f_4", four, Integer(3)), array("h_4", four, Integer(3))

@@ -25,7 +25,7 @@ from theorems.assumptions.widths import claimed_width, side_by_side, total_width
 from theorems.rules import Logarithm
 from theorems.statement import (
     Clause, Definition, Iff, Mutant, RankBound, Step, Theorem, Witness, array, symbols_of,
-)  # fmt: skip
+)
 
 n, m, v, w, d = symbols_of("n m v w d")
 i, j, k, l, a, p, q = symbols_of("i j k l a p q")
@@ -107,9 +107,9 @@ lost = RankBound(
 )
 traces = Sum(e[k], (k, 1, m)) + Sum(Y[k, p] * Z[p, k], (k, 1, m), (p, 1, v))
 all_coordinates = Step(id="all_coordinates", lhs=traces, rhs=m, by=(ones_complete,),
-                       because="The trace of 1 e^T + Y Z = I.")  # fmt: skip
+                       because="The trace of 1 e^T + Y Z = I.")
 one_lost = Step(id="one_lost", lhs=traces, rhs=1 + v, by=(ones_basis,),
-                because="e^T 1 = 1 and Z Y = I: m = 1 + v.")  # fmt: skip
+                because="e^T 1 = 1 and Z Y = I: m = 1 + v.")
 
 w_1 = symbols_of("w_1")[0]
 c, J, J_1 = array("c", m), array("J", w_1, w), array("J_1", w_1)
@@ -148,7 +148,7 @@ bidirectional = Witness(
     holds=((A_4[i, j] ** 2, (t_4[i] - t_4[j]) ** 2),
            (Sum(I_4[i, k] * A_4[k, j], (k, 1, four)), KroneckerDelta(i, j))),
     because="|i - j| on four tokens has an inverse.",
-)  # fmt: skip
+)
 
 E, E2, P, P2 = array("E", n, m), array("E'", n, m), array("P", n, m), array("P'", n, m)
 Z_1, Z_2, V, g = array("Z_1", n), array("Z_2", n), array("V", n, m), array("g", n)
@@ -157,7 +157,7 @@ r_1, r_2 = array("r_1", n), array("r_2", n)
 walks = (
     Definition(P[i, j], V[i, j] * E[i, j] * r_1[i]), Definition(r_1[i], Integer(1), over=Z_1[i]),
     Definition(P2[i, j], V[i, j] * E2[i, j] * r_2[i]), Definition(r_2[i], Integer(1), over=Z_2[i]),
-)  # fmt: skip
+)
 seen, totals = signed(V, ">0"), (signed(Z_1, ">0"), signed(Z_2, ">0"))
 same_walk = Iff(
     id="same_walk", left=(P[i, j], P2[i, j]), right=(E[i, j] * Z_2[i], E2[i, j] * Z_1[i]),

@@ -113,7 +113,7 @@ left_inverse = Step(
 FIRST, MIDDLE, LAST = (((x_k, d), (w_k, r)) for x_k, w_k in ((a_0, c_0), (a_1, c_1), (a_2, c_2)))
 ZERO, delta = Integer(0), KroneckerDelta
 bordered = Blocks(FIRST, LAST, (
-    (D[a_0] * delta(a_0, a_2), -U[a_0, c_2]), (U[a_2, c_0], delta(c_0, c_2))))  # fmt: skip
+    (D[a_0] * delta(a_0, a_2), -U[a_0, c_2]), (U[a_2, c_0], delta(c_0, c_2))))
 by_capacitance = Determinant(
     id="by_capacitance", matrix=bordered, value=Integer(1),
     factors=(

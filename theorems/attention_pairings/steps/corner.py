@@ -29,14 +29,14 @@ corner_by_row = RankBound(
     before=(KroneckerDelta(i, k) + f[i] * u[k], (i, n), (k, n)),
     by=(whole, row_inside, Definition(s, Sum(u[i] * c[i], (i, 1, n)))),
     because="If $a^\\top = u^\\top B$, then $s = u^\\top c$ makes the row depend on the others.",
-)  # fmt: skip
+)
 corner_by_column = RankBound(
     id="corner_by_column", small=(K[i, j], (i, n), (j, m)), large=(
         B[i, l] + f[i] * a[l], (i, n), (l, m)),
     after=(KroneckerDelta(l, j) + y[l] * g[j], (l, m), (j, m)),
     by=(whole, column_inside, Definition(s, Sum(a[j] * y[j], (j, 1, m)))),
     because="If $c = B y$, then $s = a^\\top y$ makes the column depend on the others.",
-)  # fmt: skip
+)
 
 F, H = array("F", r, n), array("H", m, r)
 J, o, o2 = array("J", w, r), array("o", w), array("o'", w)
@@ -67,7 +67,7 @@ def _identity_inside(draw: Draw) -> None:
     left, right = (
         [[int(k == q) if k < rank else draw.source.fresh(None) for q in range(rank)]
          for k in range(size - 1)] for size in (height, width)
-    )  # fmt: skip
+    )
     for row in range(1, height):
         for column in range(1, width):
             entry = sum(map(mul, left[row - 1], right[column - 1]))
@@ -105,27 +105,27 @@ one = Integer(1)
 selectors = Assumption(
     "the free row and column", "$f$ and $g$ are unit vectors",
     ((Sum(f[i] ** 2, ROW), one), (Sum(g[j] ** 2, COLUMN), one)), _last,
-)  # fmt: skip
+)
 rank_of_B = Assumption(
     "F B H = I", "$F B H = I_r$, where $F$ and $H$ leave out the free row and column",
     ((Sum(F[k, i] * B[i, j] * H[j, l], ROW, COLUMN), KroneckerDelta(k, l)),
      *_zero((F[k, i] * f[i], ROW), (H[j, k] * g[j], COLUMN))), _identity_inside,
-)  # fmt: skip
+)
 row_outside = Assumption(
     "a is outside", "$B y = 0$ and $a^\\top y = 1$: $a$ is outside the row space of $B$",
     (*_zero((B[i, j] * y[j], COLUMN), (y[j] * g[j], COLUMN)), (Sum(a[j] * y[j], COLUMN), one)),
     lambda draw: _beyond(draw, a, y, rows=True),
-)  # fmt: skip
+)
 column_outside = Assumption(
     "c is outside", "$z^\\top B = 0$ and $z^\\top c = 1$: $c$ is outside the column space of $B$",
     (*_zero((z[i] * B[i, j], ROW), (z[i] * f[i], ROW)), (Sum(z[i] * c[i], ROW), one)),
     lambda draw: _beyond(draw, c, z, rows=False),
-)  # fmt: skip
+)
 parts = J, o, o2
 orthonormal, all_of_it = side_by_side(*parts), replace(complete(*parts), impose=None)
 rows = F[k, i] - phi[k] * z[i]
 left = (Sum(J[p, k] * rows, RANK) + o[p] * z[i]
-        + o2[p] * (f[i] - sigma * z[i] - Sum(chi[k] * rows, RANK)))  # fmt: skip
+        + o2[p] * (f[i] - sigma * z[i] - Sum(chi[k] * rows, RANK)))
 right = Sum(H[j, k] * J[q, k], RANK) + g[j] * o[q] + y[j] * o2[q]
 corner_outside = RankBound(
     id="corner_outside", small=(KroneckerDelta(p, q), (p, w), (q, w)),
@@ -136,11 +136,11 @@ corner_outside = RankBound(
         Definition(sigma, Sum(f[i] * K[i, j] * g[j], ROW, COLUMN)), all_of_it),
     because="If neither depends on $B$, the identity of size $r + 2$ is cut out of $K$, whatever "
     "$s$ is: rank $K \\ge r + 2$, the most that two more rows or columns allow.",
-)  # fmt: skip
+)
 widths = total_width("corner", *parts)
 
 L3, M3, c3, p3, D3 = (array(name, *shape) for name, *shape in (
-    ("L", 3, 3), ("M", 3, 3), ("c", 3), ("p", 3), ("D", 3)))  # fmt: skip
+    ("L", 3, 3), ("M", 3, 3), ("c", 3), ("p", 3), ("D", 3)))
 R2, C2, W2 = array("R", 2, 3), array("C", 2, 3), array("W", 2, 2)
 h, t, e, v = symbols_of("h t e v")
 lower_left = Sum(R2[h, i] * L3[i, j] * C2[e, j], (i, 1, 3), (j, 1, 3))
@@ -153,20 +153,20 @@ separates = Witness(
            (Sum(lower_left * W2[e, v], (e, 1, 2)), KroneckerDelta(h, v))),
     because="One state $h = x_1$, read before the update, gives $L$; rows 2 and 3, columns 1 and 2 "
     "have an inverse, so states read after it need two numbers.",
-)  # fmt: skip
+)
 strict_blocks = Witness(
     id="strict_blocks", values={
         L3: [[1, 0, 0], [1, 1, 0], [0, 1, 1]], M3: [[0, 0, 0], [1, 0, 0], [0, 1, 0]],
         c3: [0, 1, 1], p3: [1, 1, 0], D3: [1, 1, 1]},
     holds=((L3[i, j], M3[i, j] * c3[i] * p3[j] + D3[i] * KroneckerDelta(i, j)),),
     because="Read before the update one state gives this $L$ too, with $A_2 = 0$.",
-)  # fmt: skip
+)
 b1, b2, A2, A3, c2, c1, e3 = (Symbol(name, real=True) for name in (
-    "b_1", "b_2", "A_2", "A_3", "c_2", "c_1", "c_3"))  # fmt: skip
+    "b_1", "b_2", "A_2", "A_3", "c_2", "c_1", "c_3"))
 entries = {name: Symbol(name, real=True) for name in ("L_{11}", "L_{21}", "L_{22}", "L_{31}",
-                                                      "L_{32}")}  # fmt: skip
+                                                      "L_{32}")}
 one_state = (Definition(entries["L_{21}"], c2 * A2 * b1), Definition(entries["L_{32}"],
-             e3 * A3 * b2), Definition(entries["L_{31}"], e3 * A3 * A2 * b1))  # fmt: skip
+             e3 * A3 * b2), Definition(entries["L_{31}"], e3 * A3 * A2 * b1))
 strict_blocks_mislead = Step(
     id="strict_blocks_mislead", lhs=entries["L_{21}"] * entries["L_{32}"],
     rhs=c2 * b2 * entries["L_{31}"], by=one_state,
@@ -175,7 +175,7 @@ strict_blocks_mislead = Step(
 )
 frozen = tuple(
     Definition(entries[f"L_{{{row}{column}}}"], left * right) for row, column, left, right in (
-        (1, 1, c1, b1), (2, 1, c2, b1), (2, 2, c2, b2)))  # fmt: skip
+        (1, 1, c1, b1), (2, 1, c2, b1), (2, 2, c2, b2)))
 identity_state = Step(
     id="identity_state", lhs=entries["L_{11}"] * entries["L_{22}"],
     rhs=c1 * b2 * entries["L_{21}"], by=frozen,

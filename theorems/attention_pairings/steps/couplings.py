@@ -29,7 +29,7 @@ def real(name: str) -> Symbol:
 def named(
     name: str, text: str, *signs: tuple[IndexedBase, str],
     choose: Callable[[Draw], None] | None = None,
-) -> Assumption:  # fmt: skip
+) -> Assumption:
     """Signs under a name of their own; searches of small integers aim at them by `choose`."""
 
     def aimed(draw: Draw) -> None:
@@ -48,10 +48,10 @@ def least_root(value: Value) -> fmpq:
 
 
 def squared(draw: Draw, one: IndexedBase, row: int, other: IndexedBase | None = None, at: int = 0
-            ) -> Value:  # fmt: skip
+            ) -> Value:
     """|x_row|^2, or |x_row - y_at|^2, on an instance."""
     parts = (draw.get(one.name, (row, c)) - (draw.get(other.name, (at, c)) if other else 0)
-             for c in range(1, draw.shape(one)[1] + 1))  # fmt: skip
+             for c in range(1, draw.shape(one)[1] + 1))
     return sum(part**2 for part in parts)
 
 
@@ -71,7 +71,7 @@ low, high, Z, Z2, r, r2 = (real(name) for name in ("a", "b", "Z", "Z'", "r", "r'
 kappa, kappa2, over, over2, under = (
     array("kappa", m), array("kappa'", m2), array("alpha", m), array("alpha'", m2),
     array("beta", m),
-)  # fmt: skip
+)
 p, p2, R, R2 = array("p", m), array("p'", m2), array("R", d), array("R'", d)
 
 
@@ -89,7 +89,7 @@ def _couple(draw: Draw) -> None:
     # `probability` rules out.
     own = small and draw.source.rng.randrange(4) > 0
     drawn = [0 if own and row != other else draw.source.fresh(draw.signs.get(gamma.name))
-             for row, other in cells]  # fmt: skip
+             for row, other in cells]
     free = small and draw.source.rng.randrange(8) == 0
     masses = dict(zip(cells, drawn if free else of_one(draw, drawn), strict=True))
     for cell, mass in masses.items():
@@ -112,7 +112,7 @@ probability = Assumption(
     "mu and nu sum to 1", r"$\mu$ and $\nu$ have total mass $1$",
     ((Sum(mu[j], FIRST), Integer(1)), (Sum(nu[l], SECOND), Integer(1))))
 unit = Assumption("n is a unit vector", "$|n| = 1$", ((Sum(n[e] ** 2, FEATURES), Integer(1)),),
-                  _unit)  # fmt: skip
+                  _unit)
 masses = named("gamma is nonnegative", r"$\gamma \ge 0$", (gamma, ">=0"))
 positive_low = signed(array(low.name), ">0")
 at_least = named("kappa is at least a", r"$\kappa_j \ge a$", (over, ">=0"))
@@ -128,12 +128,12 @@ at_most = named("kappa is at most b", r"$\kappa_j \le b$", (under, ">=0"), choos
 kernel, kernel2 = Definition(kappa[j], low + over[j]), Definition(kappa2[l], low + over2[l])
 headroom = Definition(under[j], high - kappa[j])
 mass, mass2 = (Definition(Z, low + Sum(mu[j] * over[j], FIRST)),
-               Definition(Z2, low + Sum(nu[l] * over2[l], SECOND)))  # fmt: skip
+               Definition(Z2, low + Sum(nu[l] * over2[l], SECOND)))
 inverse, inverse2 = Definition(r, Integer(1), over=Z), Definition(r2, Integer(1), over=Z2)
 weight, weight2 = (Definition(p[j], mu[j] * kappa[j] * r),
-                   Definition(p2[l], nu[l] * kappa2[l] * r2))  # fmt: skip
+                   Definition(p2[l], nu[l] * kappa2[l] * r2))
 readout, readout2 = (Definition(R[e], Sum(p[j] * v[j, e], FIRST)),
-                     Definition(R2[e], Sum(p2[l] * v2[l, e], SECOND)))  # fmt: skip
+                     Definition(R2[e], Sum(p2[l] * v2[l, e], SECOND)))
 
 positive_mu = Bound(
     id="positive_mu", small=Integer(0), large=mu[j], certificate=Sum(gamma[j, l], SECOND),

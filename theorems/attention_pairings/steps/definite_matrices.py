@@ -16,7 +16,7 @@ m, d = symbols_of("m d")
 j, a, b, c, e, f, p = symbols_of("j a b c e f p")
 B, V, g, h = (array(name, d, d) for name in ("B", "V", "g", "h"))
 Q, K, Q2, K2, V2 = (array("Q", d, d), array("K", d, d), array("Q'", d, d), array("K'", d, d),
-                    array("V'", d, d))  # fmt: skip
+                    array("V'", d, d))
 lam, mu, log_lam, log_mu = (array(name, d) for name in ("lambda", "mu", r"\ell", r"\ell'"))
 
 
@@ -27,9 +27,9 @@ def total(entry: Expr, *indices: Symbol) -> Expr:
 
 frame, group = right_inverse(B, V), right_inverse(g, h)
 pair = (Definition(Q[a, b], total(B[c, a] * B[c, b], c)),
-        Definition(K[a, b], total(B[c, a] * lam[c] * B[c, b], c)))  # fmt: skip
+        Definition(K[a, b], total(B[c, a] * lam[c] * B[c, b], c)))
 moved_pair = (Definition(Q2[a, b], total(g[a, c] * Q[c, e] * g[b, e], c, e)),
-              Definition(K2[a, b], total(g[a, c] * K[c, e] * g[b, e], c, e)))  # fmt: skip
+              Definition(K2[a, b], total(g[a, c] * K[c, e] * g[b, e], c, e)))
 moved_frame = Definition(V2[a, b], total(h[c, a] * V[c, b], c))
 eigenvalues = Step(
     id="eigenvalues", lhs=total(K[a, b] * V[b, c], b), rhs=total(Q[a, b] * V[b, c] * lam[c], b),
@@ -42,7 +42,7 @@ congruence = Step(
 )
 inverse_Q, inverse_K = array("Q_i", d, d), array("K_i", d, d)
 inverses = (Definition(inverse_Q[a, b], total(V[a, c] * V[b, c], c)),
-            Definition(inverse_K[a, b], total(V[a, c] * mu[c] * V[b, c], c)))  # fmt: skip
+            Definition(inverse_K[a, b], total(V[a, c] * mu[c] * V[b, c], c)))
 reciprocal, positive = Definition(mu[c], Integer(1), over=lam[c]), signed(lam, ">0")
 inverse_of_Q = Step(
     id="inverse_of_Q", lhs=total(Q[a, b] * inverse_Q[b, c], b), rhs=KroneckerDelta(a, c),
@@ -66,7 +66,7 @@ log_inverse = Logarithm(
 
 # The arithmetic mean.
 w, Y, Y2, F, G = (array("w", m), array("Y", m, d, d), array("Y'", m, d, d), array("F", m, d, d),
-                  array("G", m, d, d))  # fmt: skip
+                  array("G", m, d, d))
 M, x, z = array("M", d, d), array("x", d), array("z", m, d)
 positive_w = signed(w, ">0")
 mean_is = Definition(M[a, b], Sum(w[j] * Y[j, a, b], (j, 1, m)))

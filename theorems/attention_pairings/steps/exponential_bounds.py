@@ -33,22 +33,22 @@ first = Step(
     id="power_first", lhs=claim("1")[0], rhs=claim("1")[1],
     by=(Definition(power["1"], (1 + u) ** 2), Definition(doubled["1"], Integer(2)),
         Definition(rest["1"], u**2)), because="$(1 + u)^2 = 1 + 2 u + u^2$.",
-)  # fmt: skip
+)
 following = Step(
     id="power_next", lhs=claim("l+1")[0], rhs=claim("l+1")[1],
     by=(Definition(power["l+1"], power["l"] ** 2), Definition(doubled["l+1"], 2 * doubled["l"]),
         next_rest, at_l), because="Square $1 + 2^L u + c_L$.",
-)  # fmt: skip
+)
 everywhere = Induction(id="power_everywhere", claim=claim, hypothesis=at_l, by=(first, following),
-                       because="So it is for every power of two.")  # fmt: skip
+                       because="So it is for every power of two.")
 first_rest = Bound(
     id="rest_first", small=Integer(0), large=rest["1"], certificate=u**2,
-    by=(Definition(rest["1"], u**2),), because="$c_1 = u^2$.")  # fmt: skip
+    by=(Definition(rest["1"], u**2),), because="$c_1 = u^2$.")
 rest_stays = Bound(
     id="rest_next", small=Integer(0), large=rest["l+1"],
     certificate=2 * rest["l"] + (doubled["l"] * u + rest["l"]) ** 2,
     by=(next_rest, signed(array(rest["l"].name), ">=0")),
-    because="If $c_L \\ge 0$, then so is $2 c_L$ plus a square.")  # fmt: skip
+    because="If $c_L \\ge 0$, then so is $2 c_L$ plus a square.")
 steps = (first, following, everywhere, first_rest, rest_stays)
 
 
@@ -73,9 +73,9 @@ def tangent(
     half = Rational(1, 2) if root else Integer(1)
     shown = latex(half * (log_q - log_p))
     text = (f"${latex(q)} = {latex(p)} (1 + {shown}) + {latex(slack)}$ with "
-            f"${latex(slack)} \\ge 0$: $\\exp t \\ge 1 + t$")  # fmt: skip
+            f"${latex(slack)} \\ge 0$: $\\exp t \\ge 1 + t$")
     return Assumption(f"exp lies above its tangent at {p}", text, ((p * log_p, value),), impose,
-                      ((slack.base, ">=0"),))  # fmt: skip
+                      ((slack.base, ">=0"),))
 
 
 def roots_of_weights(a: IndexedBase) -> Assumption:

@@ -11,7 +11,7 @@ from sympy import Expr, Integer, Rational, Sum
 
 from theorems.attention_pairings.steps.couplings import (
     j, l, least_root, m, m2, named, put, real, spare, squared,
-)  # fmt: skip
+)
 from theorems.attention_pairings.steps.readout_stability import C, D, ell, mirrored, ra, s
 from theorems.checker.exact import Draw, SmallIntegers, Value
 from theorems.statement import Assumption, Bound, Definition, Step, array, symbols_of
@@ -48,11 +48,11 @@ def _distances(draw: Draw) -> None:
 
 
 short = named("x is at most l", r"$|M^\top q| \le \ell$", (array(norm_gap.name), ">=0"),
-              (array(ell.name), ">=0"), choose=_slope)  # fmt: skip
+              (array(ell.name), ">=0"), choose=_slope)
 ball = named("keys within t", "$|k_j| \\le t$, $|k'_l| \\le t$", (key_gap, ">=0"),
-             (key_gap2, ">=0"), (array(radius.name), ">=0"), choose=_radius)  # fmt: skip
+             (key_gap2, ">=0"), (array(radius.name), ">=0"), choose=_radius)
 metric = named("s bounds the distances of keys", r"$s_{jl} \ge |k_j - k'_l|$", (s, ">=0"),
-               (step_gap, ">=0"), choose=_distances)  # fmt: skip
+               (step_gap, ">=0"), choose=_distances)
 score = Definition(S[j], Sum(x[e] * k[j, e], KEYS))
 score2 = Definition(S2[l], Sum(x[e] * k2[l, e], KEYS))
 reach = Definition(h, ell * radius)
@@ -64,7 +64,7 @@ def area(vector: Expr, other: Expr) -> Expr:
 
 
 def scores(suffix: str, entry: Expr, key: tuple[Expr, Expr], gap: Expr, given: tuple, sign: int
-           ) -> Bound:  # fmt: skip
+           ) -> Bound:
     """The score of a key of length at most t is at most ell t."""
     return Bound(
         id=f"score{suffix}{mirrored(sign)}", small=sign * entry, large=h, power=2,
@@ -73,9 +73,9 @@ def scores(suffix: str, entry: Expr, key: tuple[Expr, Expr], gap: Expr, given: t
 
 
 first_scores = {sign: scores("", S[j], (k[j, e], k[j, f]), key_gap[j], (score, key_slack), sign)
-                for sign in (1, -1)}  # fmt: skip
+                for sign in (1, -1)}
 other_scores = {sign: scores("_other", S2[l], (k2[l, e], k2[l, f]), key_gap2[l],
-                             (score2, key_slack2), sign) for sign in (1, -1)}  # fmt: skip
+                             (score2, key_slack2), sign) for sign in (1, -1)}
 steps = {
     sign: Bound(
         id=f"score_step{mirrored(sign)}", small=sign * (S[j] - S2[l]), large=ell * s[j, l], power=2,
@@ -84,7 +84,7 @@ steps = {
         by=(score, score2, slope, step_slack, short, metric),
         because=r"$S_j - S'_l = \langle x, k_j - k'_l \rangle$.")
     for sign in (1, -1)
-}  # fmt: skip
+}
 
 names = ("theta_1", "theta_2", "theta_3", "theta_4", "theta_5", "theta_6")
 shapes = ((m, m2), (m, m2), (m,), (m,), (m2,), (m2,))
@@ -118,16 +118,16 @@ def power_of_two(exponent: Value) -> Value:
 exponentials = Assumption(
     "exp lies above its tangents", r"$E = e^S$, $E' = e^{S'}$, $E_h = e^h$, $E_{-h} = e^{-h}$ with "
     r"$e^u \ge 1 + u$ between any two of them, and $e^h e^{-h} = 1$", ((G * H, Integer(1)),),
-    _powers, tuple((gap, ">=0") for gap in tangents))  # fmt: skip
+    _powers, tuple((gap, ">=0") for gap in tangents))
 positive = named("an exponential is positive", "$e^{-h} > 0$", (array(G.name), ">0"))
 
 
 def between(suffix: str, powers: Expr, logs: Expr, bounds: dict[int, Bound], over: Expr,
-            under: Expr) -> tuple[Bound, ...]:  # fmt: skip
+            under: Expr) -> tuple[Bound, ...]:
     """exp of a score in [-h, h] is positive, and lies in [e^{-h}, e^h]."""
     size = powers.base.shape  # type: ignore[attr-defined]
     gaps = {sign: array(f"omega{suffix}{mirrored(sign)}", *size)[powers.indices]  # type: ignore[attr-defined]
-            for sign in bounds}  # fmt: skip
+            for sign in bounds}
     slacks = {sign: Definition(gaps[sign], h - sign * logs) for sign in bounds}
     given = (exponentials, positive)
     above_0 = Bound(
@@ -149,7 +149,7 @@ above_02, least2, most2 = between("_other", E2[l], S2[l], other_scores, top2[l],
 head, head2 = array("chi", m), array("chi'", m2)
 tilt = {sign: array(f"upsilon{mirrored(sign)}", m, m2) for sign in (1, -1)}
 tilts = {sign: Definition(tilt[sign][j, l], ell * s[j, l] - sign * (S[j] - S2[l]))
-         for sign in (1, -1)}  # fmt: skip
+         for sign in (1, -1)}
 lipschitz = tuple(
     Bound(
         id=f"exponential_step{mirrored(sign)}", small=sign * (E[j] - E2[l]),
@@ -160,10 +160,10 @@ lipschitz = tuple(
         because=r"$E_j - E'_l \le E_j (S_j - S'_l)$, and $E_j \le e^h$.")
     for sign, entry, gap, bound, tangent in (
         (1, E[j], head[j], most, fall), (-1, E2[l], head2[l], most2, rise))
-)  # fmt: skip
+)
 one_gap, steep_gap = real("rho_1"), real("rho_2")
 at_least_both = named("c_0 is at least 1 and l D", r"$c_0 \ge 1$ and $c_0 \ge \ell D$",
-                      (array(one_gap.name), ">=0"), (array(steep_gap.name), ">=0"))  # fmt: skip
+                      (array(one_gap.name), ">=0"), (array(steep_gap.name), ">=0"))
 chosen = Definition(C, H * c0)
 above_H = Bound(
     id="positive_top", small=Integer(0), large=H, certificate=G * H**2, by=(exponentials, positive),
@@ -174,10 +174,10 @@ constants = tuple(
           because="Times $e^h$.")
     for name, small, gap, part in (("over_b", H, one_gap, Integer(1)),
                                    ("over_slope", H * ell * D, steep_gap, ell * D))
-)  # fmt: skip
+)
 constant = Step(
     id="constant", lhs=G * (C * ra), rhs=G * (H**2 * c0),
     by=(chosen, Definition(ra, Integer(1), over=G), exponentials, positive),
     because=r"With $a = e^{-h}$, $b = e^h$: $c / a = e^{2 h} c_0$.")
 RULES = (*first_scores.values(), *other_scores.values(), above_0, least, most, above_02, least2,
-         most2, *steps.values(), *lipschitz, above_H, *constants, constant)  # fmt: skip
+         most2, *steps.values(), *lipschitz, above_H, *constants, constant)

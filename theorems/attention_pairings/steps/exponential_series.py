@@ -31,7 +31,7 @@ def alternating_claim(label: str) -> Equation:
 
 
 at_l = hypothesis("the alternating sum", alternating_claim("l"), partial["l"],
-                  sign["l"] * below["l"][symbols_of("i")[0]])  # fmt: skip
+                  sign["l"] * below["l"][symbols_of("i")[0]])
 pascal = Definition(binomial[k], below["l"][k] + below["l+1"][k])
 first_alternating = Step(
     id="first_alternating", lhs=alternating_claim("1")[0], rhs=alternating_claim("1")[1],
@@ -59,7 +59,7 @@ even_positive = Bound(
     because="For even $p$ no coefficient is negative.")
 
 rising, excess, beside = ({stage: number(name, stage) for stage in STAGES}
-                          for name in ("b", "x", "c"))  # fmt: skip
+                          for name in ("b", "x", "c"))
 
 
 def tail_claim(label: str) -> Equation:
@@ -78,7 +78,7 @@ next_tail = Step(
     by=(Definition(rising["l+1"], rising["l"] + beside["l"]), next_excess, tail_l),
     because="Pascal: $C(k + 1, p + 1) = C(k, p + 1) + C(k, p)$.")
 tail = Induction(id="tail", claim=tail_claim, hypothesis=tail_l, by=(first_tail, next_tail),
-                 because="So it is at every order.")  # fmt: skip
+                 because="So it is at every order.")
 tail_sign = Bound(
     id="tail_sign", small=Integer(0), large=excess["l+1"], certificate=excess["l"] + beside["l"],
     by=(next_excess, *(signed(array(part["l"].name), ">=0") for part in (excess, beside))),
@@ -97,7 +97,7 @@ def _reciprocal(draw: Draw) -> None:
 
 
 inverse = Assumption("exp(s) exp(-s) = 1", "$e^s e^{-s} = 1$", ((E_s * E_m, Integer(1)),),
-                     _reciprocal)  # fmt: skip
+                     _reciprocal)
 poisson = Step(
     id="poisson", lhs=E_m * (E_s - T), rhs=1 - E_m * T, by=(inverse,),
     because=r"$P(X \le p) = e^{-s} T_p(s)$ for a Poisson variable $X$ of mean $s$.")
@@ -105,7 +105,7 @@ poisson = Step(
 t = Symbol("t", real=True)
 term, odd, other, share, slack = (array(name, H) for name in ("tau'", "nu", "o", "r", "omega"))
 odd_pairs = (Definition(share[i], Integer(1), over=odd[i]),
-             Definition(other[i], t * term[i] * share[i]))  # fmt: skip
+             Definition(other[i], t * term[i] * share[i]))
 beyond = Definition(slack[i], t - odd[i])
 past = Assumption("t is past the factors", r"$t > \nu_i$", signs=((slack, ">0"),))
 odd_negative = Bound(

@@ -50,7 +50,7 @@ objective = Step(
 q, k, O, eta = (array("q", H, d), array("k", H, d), array(r"\Omega", H, d, d), array("eta", H, d))
 q2, k2 = array("q'", H, d), array("k'", H, d)
 factors = (Definition(q2[h, a], Sum(O[h, a, b] * q[h, b], (b, 1, d))),
-           Definition(k2[h, a], Sum(O[h, a, b] * k[h, b], (b, 1, d))))  # fmt: skip
+           Definition(k2[h, a], Sum(O[h, a, b] * k[h, b], (b, 1, d))))
 product_form = Step(
     id="product_form", lhs=Sum(eta[h, a] * q2[h, a] * k2[h, a], (h, 1, H), (a, 1, d)),
     rhs=Sum(eta[h, a] * q[h, a] * k[h, a], (h, 1, H), (a, 1, d)), by=(*factors, keeps(O, eta)),
@@ -68,7 +68,7 @@ product_pairing = Logarithm(
 tau, r_tau = Symbol("tau", real=True), Symbol("r_tau", real=True)
 query, key = array("q", n, d), array("k", m, d)
 T, F, u, X, Z, Z2 = (array("T", n, m), array("F", n, m), array("u", n), array("X", n),
-                     array("Z", n), array("Z'", n))  # fmt: skip
+                     array("Z", n), array("Z'", n))
 p, p2 = array("p", n, m), array("p'", n, m)
 temperature = Definition(r_tau, ONE, over=tau), signed(array("tau"), ">0")
 flat = (
@@ -76,7 +76,7 @@ flat = (
     Definition(T[i, j], r_tau * total(query[i, a] * key[j, a]) - HALF * r_tau * total(
         key[j, a] ** 2)),
     Definition(u[i], HALF * r_tau * total(query[i, a] ** 2)),
-)  # fmt: skip
+)
 flat_scores = Step(
     id="flat_scores", lhs=2 * tau * (S[i, j] + u[i]), by=(*flat, *temperature),
     rhs=2 * total(query[i, a] * key[j, a]) - total(key[j, a] ** 2),
@@ -120,7 +120,7 @@ chart = (
     signed(array("P"), ">0"), signed(array("P'"), ">0"),
 )
 conformal = (Definition(P, 1 + QUARTER * kappa * total(x[a] ** 2)),
-             Definition(P2, 1 + QUARTER * kappa * total(y[a] ** 2)))  # fmt: skip
+             Definition(P2, 1 + QUARTER * kappa * total(y[a] ** 2)))
 SIZE = total(x[a] ** 2) + total(y[a] ** 2) + QUARTER * kappa * total(x[a] ** 2) * total(y[a] ** 2)
 chart_product = Step(
     id="chart_product", lhs=4 * P * P2 * s, rhs=FAR, by=chart, because="As $s$ is defined.",

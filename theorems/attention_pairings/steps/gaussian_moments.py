@@ -21,7 +21,7 @@ half = Rational(1, 2)
 
 omega, x = array("omega", N, d), array("x", m, d)
 W, f, h, X_p, e = (array("W", N), array("f", N), array("h", N, m), array("X_p", N, m),
-                   array("e", m))  # fmt: skip
+                   array("e", m))
 f_log, h_log, X_log, e_log = (
     array("s_f", N), array("s_h", N, m), array("s_X", N, m), array("s_e", m))
 logs = (
@@ -47,7 +47,7 @@ def _unit_integrals(draw: Draw) -> None:
     scale = draw.source.inverse(draw.get(W.name, (size,)))
     for point in range(1, points + 1):
         rest = sum(draw.get(W.name, (place,)) * draw.get(h.name, (place, point))
-                   for place in range(1, size))  # fmt: skip
+                   for place in range(1, size))
         draw.put(h, (size, point), (1 - rest) * scale)
 
 
@@ -61,7 +61,7 @@ normalised = Assumption(
     "shifted densities integrate to 1", r"$\sum_o W_o h_{op} = 1$ for the density shifted by each "
     "point used", ((Sum(W[o] * h[o, p], OUTCOMES), Integer(1)),), _unit_integrals)
 tilted = Assumption("f X = e h", r"$f_o X_{op} = e_p h_{op}$",
-                    ((f[o] * X_p[o, p], e[p] * h[o, p]),), _tilted)  # fmt: skip
+                    ((f[o] * X_p[o, p], e[p] * h[o, p]),), _tilted)
 generating = Step(
     id="generating", lhs=Sum(W[o] * f[o] * X_p[o, p], OUTCOMES), rhs=e[p], by=(normalised, tilted),
     because=r"$E e^{\omega \cdot x} = e^{|x|^2/2}$.")
@@ -84,12 +84,12 @@ def _five(draw: Draw) -> None:
     inverses = [draw.source.inverse(value) for value in (one, other)]
     points = [one, inverses[0], other, inverses[1], 1]
     u, v = ((value + inverse) * draw.source.inverse(2) - 1
-            for value, inverse in zip((one, other), inverses, strict=True))  # fmt: skip
+            for value, inverse in zip((one, other), inverses, strict=True))
     first, second = root - 1, root**4 - 1
     scale = draw.source.inverse(4 * u * v * (v - u))
     # cosh - 1 and cosh 2 - 1 = 2 (cosh - 1)(cosh + 1) at two points
     weights = [(first * 2 * v * (v + 2) - second * v) * scale,
-               (second * u - first * 2 * u * (u + 2)) * scale]  # fmt: skip
+               (second * u - first * 2 * u * (u + 2)) * scale]
     chances = [weights[0], weights[0], weights[1], weights[1], 1 - 2 * weights[0] - 2 * weights[1]]
     draw.put(array(M.name), (), root)
     for place, (point, chance) in enumerate(zip(points, chances, strict=True), start=1):
@@ -104,7 +104,7 @@ gaussian = Assumption(
     r"e^{|x|^2/2}$", (
         (mean(Integer(1)), Integer(1)), (mean(X[o]), M), (mean(X2[o]), M),
         (mean(X[o] ** 2), M**4), (mean(X2[o] ** 2), M**4), (X[o] * X2[o], Integer(1))),
-    _five)  # fmt: skip
+    _five)
 target = Definition(K, fq * fk * M)
 positive_mean = Step(
     id="positive_mean", lhs=mean(fq * fk * X[o]), rhs=K, by=(target, gaussian),
@@ -144,10 +144,10 @@ circular = Assumption(
     "the Gaussian law at y and 2 y",
     r"$E 1 = 1$, $E \cos(\omega \cdot y) = D$, $E \cos(2 \omega \cdot y) = D^4$ with $D = "
     r"e^{-|y|^2/2}$", (
-        (mean(Integer(1)), Integer(1)), (mean(C[o]), D), (mean(C2[o]), D**4)), _three)  # fmt: skip
+        (mean(Integer(1)), Integer(1)), (mean(C[o]), D), (mean(C2[o]), D**4)), _three)
 double_angle = Definition(C2[o], 2 * C[o] ** 2 - 1)
 total = Step(id="total", lhs=mean(C[o] ** 2), rhs=half + half * mean(C2[o]),
-             by=(double_angle, circular), because=r"$\cos^2 = (1 + \cos 2)/2$.")  # fmt: skip
+             by=(double_angle, circular), because=r"$\cos^2 = (1 + \cos 2)/2$.")
 Q = symbols_of("Q")[0]
 c = symbols_of("c")[0]
 term, moment, alternate = array("z", N, Q), array("g", Q), array("epsilon", Q)
@@ -156,13 +156,13 @@ term, moment, alternate = array("z", N, Q), array("g", Q), array("epsilon", Q)
 def _moments(draw: Draw) -> None:
     for (place,) in draw.cells(moment):
         value = sum(draw.get(P.name, cell) * draw.get(term.name, (*cell, place))
-                    for cell in draw.cells(P))  # fmt: skip
+                    for cell in draw.cells(P))
         draw.put(moment, (place,), value)
 
 
 moments = Assumption(
     "even moments", r"$E (\omega \cdot y)^{2c} / (2c)! = g_c$", ((mean(term[o, c]), moment[c]),),
-    _moments)  # fmt: skip
+    _moments)
 alternating_moments = Step(
     id="alternating_moments", lhs=mean(Sum(alternate[c] * term[o, c], (c, 1, Q))),
     rhs=Sum(alternate[c] * moment[c], (c, 1, Q)), by=(moments,),

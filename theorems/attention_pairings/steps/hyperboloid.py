@@ -38,7 +38,7 @@ def _upper_sheet(draw: Draw) -> None:
 
 sheet = Assumption(
     "points of the hyperboloid", r"$z_j^2 = 1 + |X_j|^2$",
-    ((z[j] ** 2, 1 + total(X[j, a] ** 2, a)),), _upper_sheet)  # fmt: skip
+    ((z[j] ** 2, 1 + total(X[j, a] ** 2, a)),), _upper_sheet)
 upper = signed(z, ">=0")
 nonnegative = signed(w, ">=0")
 inner = total(X[j, a] * X[l, a], a)
@@ -53,7 +53,7 @@ h = array("h", m, m)
 excess = Definition(h[j, l], z[j] * z[l] - 1 - inner)
 M0, M = Symbol("M_0", real=True), array("M", d)
 means = (Definition(M0, Sum(w[j] * z[j], (j, 1, m))),
-         Definition(M[a], Sum(w[j] * X[j, a], (j, 1, m))))  # fmt: skip
+         Definition(M[a], Sum(w[j] * X[j, a], (j, 1, m))))
 square = M0**2 - total(M[a] ** 2, a)
 timelike = Bound(
     id="timelike", small=Sum(w[j], (j, 1, m)) ** 2, large=square,
@@ -82,7 +82,7 @@ def _angle(draw: Draw) -> None:
 
 distance = Assumption(
     "theta is the distance", r"$\theta^2 = \phi^2$ and $\theta \ge 0$: $\theta = |\phi|$",
-    ((theta**2, phi**2),), _angle, ((array("theta"), ">=0"),))  # fmt: skip
+    ((theta**2, phi**2),), _angle, ((array("theta"), ">=0"),))
 objective = HALF * theta**2 + HALF * (2 * right - theta) ** 2
 halfway = Definition(gap, theta - right)
 antipodal = Vanishing(

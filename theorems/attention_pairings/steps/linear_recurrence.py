@@ -50,25 +50,25 @@ one_enters = Assumption(
     f"{enters} selects", "$e_i e_j = \\delta_{ij} e_j$: one token enters at a time",
     ((enters[i] * enters[j], KroneckerDelta(i, j) * enters[j]),),
     lambda draw: choose_one(draw, enters),
-)  # fmt: skip
+)
 
 
 def handover_claim(label: str) -> Equation:
     """The state is that handed over, carried on, and a sum over the tokens since."""
     own = level("M", label, m, w)[a, c]
     return own, (Sum(level("Gamma", label, m, m)[a, b] * start[b, c], FEATURES)
-                 + Sum(level("C", label, m, n)[a, j] * values[j, c], TOKENS))  # fmt: skip
+                 + Sum(level("C", label, m, n)[a, j] * values[j, c], TOKENS))
 
 
 handover_l = at_level_l("the sum over tokens since the split", handover_claim)
 at_split = (Definition(M["1"][a, c], start[a, c]),
             Definition(Gamma["1"][a, b], KroneckerDelta(a, b)),
-            Definition(C["1"][a, j], Integer(0)))  # fmt: skip
+            Definition(C["1"][a, j], Integer(0)))
 next_state = Definition(M["l+1"][a, c], Sum(step_of[a, b] * M["l"][b, c], FEATURES)
-                        + key[a] * value)  # fmt: skip
+                        + key[a] * value)
 next_carry = Definition(Gamma["l+1"][a, c], Sum(step_of[a, b] * Gamma["l"][b, c], FEATURES))
 next_weights = Definition(C["l+1"][a, j], Sum(step_of[a, b] * C["l"][b, j], FEATURES)
-                          + key[a] * enters[j])  # fmt: skip
+                          + key[a] * enters[j])
 first_handover = Step(
     id="first_handover", lhs=handover_claim("1")[0], rhs=handover_claim("1")[1], by=at_split,
     because="At the split nothing has been read.",
@@ -88,23 +88,23 @@ chunk_output = Step(
     rhs=Sum(query[a] * Sum(Gamma["l"][a, b] * start[b, c], FEATURES), (a, 1, m))
     + Sum(Sum(query[a] * C["l"][a, j], (a, 1, m)) * values[j, c], TOKENS), by=(handover_l,),
     because="The state handed over, and the masked scores of the chunk times its values.",
-)  # fmt: skip
+)
 
 decay = level("g", "l+1", m)
 decayed, carried = ({label: level(name, label, *shape) for label in STAGES}
-                    for name, shape in (("omega", (n, m)), ("gamma", (m,))))  # fmt: skip
+                    for name, shape in (("omega", (n, m)), ("gamma", (m,))))
 
 
 def decay_claim(label: str) -> Equation:
     """Each token's feature is multiplied by the product of the decays since."""
     total = level("omega", label, n, m)[j, a] * features[j, a] * values[j, c]
     return level("M", label, m, w)[a, c], level("gamma", label, m)[a] * start[a, c] + Sum(
-        total, TOKENS)  # fmt: skip
+        total, TOKENS)
 
 
 decay_l = at_level_l("the sum over tokens with decays", decay_claim)
 no_decays = (at_split[0], Definition(carried["1"][a], Integer(1)),
-             Definition(decayed["1"][j, a], Integer(0)))  # fmt: skip
+             Definition(decayed["1"][j, a], Integer(0)))
 own_feature = Sum(enters[i] * features[i, a], (i, 1, n))
 decaying_state = Definition(M["l+1"][a, c], decay[a] * M["l"][a, c] + own_feature * value)
 decay_product = Definition(decayed["l+1"][j, a], decay[a] * decayed["l"][j, a] + enters[j])
@@ -127,7 +127,7 @@ parallel = Step(
     rhs=Sum(query[a] * carried["l"][a] * start[a, c], (a, 1, m)) + Sum(
         Sum(query[a] * decayed["l"][j, a] * features[j, a], (a, 1, m)) * values[j, c], TOKENS),
     by=(decay_l,), because="Scores with decays, times the values.",
-)  # fmt: skip
+)
 rate = Symbol("r", real=True)
 scalar_decay = Step(
     id="scalar_decay", lhs=Sum(query[a] * decayed["l+1"][j, a] * features[j, a], (a, 1, m)),
@@ -135,7 +135,7 @@ scalar_decay = Step(
     + enters[j] * Sum(query[a] * features[j, a], (a, 1, m)),
     by=(decay_product, Definition(decay[a], rate)),
     because="One decay for all features multiplies the scores $\\langle q, \\phi(k_j) \\rangle$.",
-)  # fmt: skip
+)
 reset = Step(
     id="reset", lhs=M["l+1"][a, c], rhs=Sum(enters[j] * features[j, a] * values[j, c], TOKENS),
     by=(decaying_state, Definition(decay[a], Integer(0)), one_enters),
@@ -160,7 +160,7 @@ linear_delta = Step(
     rhs=Sum((KroneckerDelta(a, b) - beta * delta_key[a] * delta_key[b]) * before[b, c], FEATURES)
     + beta * delta_key[a] * new_value[c], by=(delta, wrong),
     because=r"So $A_t = I - \beta_t k_t k_t^\top$, and $\beta_t k_t$ is the key.",
-)  # fmt: skip
+)
 left_over = Step(
     id="left_over", lhs=new_value[c] - read(after, delta_key), rhs=(1 - beta * square) * error[c],
     by=(delta, wrong), because="The rule writes along $k$ what was wrong there.",
@@ -186,14 +186,14 @@ something_wrong = Assumption(
     "t . epsilon = 1", r"$t \cdot \varepsilon = 1$ for some $t$, that is $M_{t-1}^\top k \ne v$",
     ((Sum(direction[c] * new_value[c], (c, 1, w)),
       1 + Sum(direction[c] * read(before, delta_key), (c, 1, w))),), _towards_error,
-)  # fmt: skip
+)
 overwrites = Iff(
     id="overwrites", left=(Sum(direction[c] * (read(after, delta_key) - new_value[c]), (c, 1, w)),
                            Integer(0)),
     right=(beta * square, Integer(1)),
     by=(delta, wrong, something_wrong),
     because=r"$t \cdot (M_t^\top k - v) = \beta |k|^2 - 1$.",
-)  # fmt: skip
+)
 
 
 def _exact_length(draw: Draw) -> None:

@@ -25,19 +25,19 @@ masked = (
     Definition(soft[i, e], Sum(soft_early[i, j] * seen.v[j, e], (j, 1, m_1))
                + Sum(soft_late[i, l] * later.v[l, e], (l, 1, m_2))),
     Definition(soft_early[i, j], seen.kappa[i, j] * seen.mu[i, j] * s[i]), soft_weight,
-)  # fmt: skip
+)
 signs = (seen.positive, positive_eps, *later.nonnegative)
 softly = (*masked, soft_reciprocal, seen.readout, seen.weight, soft_mass, seen.reciprocal,
-          hidden_mass, *signs)  # fmt: skip
+          hidden_mass, *signs)
 moved = Step(
     id="moved", lhs=S[i] * (soft[i, e] - seen.R[i, e]),
     rhs=eps * Sum(later.kappa[i, l] * later.mu[i, l] * (later.v[l, e] - seen.R[i, e]),
                   (l, 1, m_2)), by=softly,
     because="The visible pairs cancel; the hidden ones are scaled by $\\epsilon$.",
-)  # fmt: skip
+)
 Delta, up, down = array("Delta", n), array("u", n, m_2, d), array("u'", n, m_2, d)
 gaps = (Definition(up[i, l, e], Delta[i] - later.v[l, e] + seen.R[i, e]),
-        Definition(down[i, l, e], Delta[i] + later.v[l, e] - seen.R[i, e]))  # fmt: skip
+        Definition(down[i, l, e], Delta[i] + later.v[l, e] - seen.R[i, e]))
 
 
 def _within(draw: Draw) -> None:
@@ -45,7 +45,7 @@ def _within(draw: Draw) -> None:
         return
     for (row,) in draw.cells(Delta):
         gap = (abs(draw.get(str(later.v), (key, a)) - draw.get(str(seen.R), (row, a)))
-               for key, a in draw.cells(later.v))  # fmt: skip
+               for key, a in draw.cells(later.v))
         draw.put(Delta, (row,), max(gap) + draw.source.fresh(">=0"))
 
 
@@ -53,7 +53,7 @@ within = tuple(
     Assumption(f"hidden values within Delta {side}", text, (), _within, ((gap, ">=0"),))
     for side, text, gap in (
         ("above", r"$v_{le} - R_{1,ie} \le \Delta_i$ for the hidden tokens", up),
-        ("below", r"$R_{1,ie} - v_{le} \le \Delta_i$ for the hidden tokens", down)))  # fmt: skip
+        ("below", r"$R_{1,ie} - v_{le} \le \Delta_i$ for the hidden tokens", down)))
 moved_up, moved_down = (
     Bound(
         id=name, small=sign * S[i] * (soft[i, e] - seen.R[i, e]), large=eps * B[i] * Delta[i],
@@ -62,7 +62,7 @@ moved_up, moved_down = (
     )
     for name, sign, slack, gap, side in (
         ("moved_up", 1, up, gaps[0], within[0]), ("moved_down", -1, down, gaps[1], within[1]))
-)  # fmt: skip
+)
 visible_part = Step(
     id="visible_part", lhs=seen.N[i], rhs=S[i] - eps * B[i], by=(soft_mass,),
     because="The normaliser less the hidden part.",
@@ -77,9 +77,9 @@ hidden_weight = Bound(
 A, a, all_late = array("A", n), array("a", n), array("q", n, m_2)
 everything = Definition(A[i], eps * later.N[i])
 all_weight = (Definition(all_late[i, l], eps * later.kappa[i, l] * later.mu[i, l] * a[i]),
-              Definition(a[i], Integer(1), over=A[i]))  # fmt: skip
+              Definition(a[i], Integer(1), over=A[i]))
 scaled = Step(id="scaled", lhs=eps * later.N[i], rhs=A[i], by=(everything,),
-              because="Every key is scaled by $\\epsilon$.")  # fmt: skip
+              because="Every key is scaled by $\\epsilon$.")
 all_mass = Step(
     id="all_mass", lhs=eps * later.N[i] * a[i], rhs=Integer(1),
     by=(scaled, *all_weight, everything, positive_eps, later.positive),

@@ -11,7 +11,7 @@ from sympy import KroneckerDelta, Sum, Symbol
 
 from theorems.assumptions.levels import (
     STAGES, count_words, hypothesis, level, no_spare_number, number, own_numbers, size,
-)  # fmt: skip
+)
 from theorems.checker.exact import Draw
 from theorems.rules import Induction
 from theorems.statement import Assumption, Definition, Equation, Step, array, symbols_of
@@ -23,7 +23,7 @@ q, k = array("q", d), array("k", d)
 
 words = {stage: size("m", stage) for stage in STAGES}
 phi, psi = ({stage: level(name, stage, words[stage]) for stage in STAGES}
-            for name in (r"\phi", r"\psi"))  # fmt: skip
+            for name in (r"\phi", r"\psi"))
 power = {stage: number("s", stage) for stage in STAGES}
 first_word = level(r"\beta", "1", words["1"], d)[w, a]
 next_word = level(r"\beta", "l+1", words["l+1"], d, words["l"])[w, a, p]
@@ -49,7 +49,7 @@ def products(label: str, below: str | None) -> tuple[Definition, ...]:
     pairs = ((phi, q), (psi, k))
     if below is None:
         return tuple(Definition(part[label][w], Sum(first_word * x[a], COORDINATES))
-                     for part, x in pairs)  # fmt: skip
+                     for part, x in pairs)
     return tuple(
         Definition(part[label][w], Sum(
             next_word * x[a] * part[below][p], COORDINATES, (p, 1, words[below])))
@@ -65,7 +65,7 @@ next_power = Step(
     by=(Definition(power["l+1"], inner * power["l"]), *products("l+1", "l"), next_own, words_l),
     because="A word is a coordinate and a shorter word.")
 powers = Induction(id="powers", claim=words_claim, hypothesis=words_l,
-                   by=(first_power, next_power), because="So it is for every power.")  # fmt: skip
+                   by=(first_power, next_power), because="So it is for every power.")
 
 n = symbols_of("n")[0]
 of, count, root, rho = array("z", n, D), array("c", D), array("r", D), array("rho", n)
@@ -96,9 +96,9 @@ collected = Step(
     by=(Definition(one[w], Sum(of[w, h] * mono[h], MONOMIALS)),
         Definition(other[w], Sum(of[w, h] * mono2[h], MONOMIALS)),
         Definition(count[h], Sum(of[w, h] * rho[w], WORDS)), one_monomial),
-    because="Words of one monomial have one product.")  # fmt: skip
+    because="Words of one monomial have one product.")
 square_roots = Assumption("r is the root of c", "$r_h^2 = c_h$", ((root[h] ** 2, count[h]),),
-                          _squares)  # fmt: skip
+                          _squares)
 weighted = Step(
     id="weighted", lhs=Sum(feature[h] * feature2[h], MONOMIALS),
     rhs=Sum(count[h] * mono[h] * mono2[h], MONOMIALS),
@@ -126,12 +126,12 @@ def _binomials(draw: Draw) -> None:
 binomials = Assumption(
     "two binomial coefficients", r"$b_1 = \binom{d+p+1}{p+1}$ and $b_2 = \binom{d+p+1}{p}$, that "
     r"is $b_1 (p+1)! d! = b_2 p! (d+1)! = (d+p+1)!$",
-    ((b_1 * P_1 * D_0, F), (b_2 * P_0 * D_1, F)), _binomials)  # fmt: skip
+    ((b_1 * P_1 * D_0, F), (b_2 * P_0 * D_1, F)), _binomials)
 next_P, next_D = Definition(P_1, (p_is + 1) * P_0), Definition(D_1, (d_is + 1) * D_0)
 first_share = Step(id="first_share", lhs=b_1 * P_1 * D_1, rhs=(d_is + 1) * F,
-                   by=(next_D, binomials), because="$(d + 1)! = (d + 1) d!$.")  # fmt: skip
+                   by=(next_D, binomials), because="$(d + 1)! = (d + 1) d!$.")
 second_share = Step(id="second_share", lhs=b_2 * P_1 * D_1, rhs=(p_is + 1) * F,
-                    by=(next_P, binomials), because="$(p + 1)! = (p + 1) p!$.")  # fmt: skip
+                    by=(next_P, binomials), because="$(p + 1)! = (p + 1) p!$.")
 pascal = Step(
     id="pascal", lhs=(b_1 + b_2) * P_1 * D_1, rhs=(d_is + p_is + 2) * F,
     by=(first_share, second_share),

@@ -68,7 +68,7 @@ next_padded = Step(
         embeds_l, padded_l,
     ),
     because="$A' = J_{t+1} A J_t^\\top$ and $b' = J_{t+1} b$: $A' J_t h_t = J_{t+1} A h_t$.",
-)  # fmt: skip
+)
 padded = Induction(
     id="padded", claim=padded_claim, hypothesis=padded_l, by=(first_padded, next_padded),
     because="So it is at every time.",
@@ -111,9 +111,9 @@ def _dependent(draw: Draw) -> None:
 
 
 dependent = Assumption("O z = 0", "$O z = 0$: the columns of $O$ are dependent",
-                       ((Sum(O[i, a] * z[a], (a, 1, r)), Integer(0)),), _dependent)  # fmt: skip
+                       ((Sum(O[i, a] * z[a], (a, 1, r)), Integer(0)),), _dependent)
 takes_part = Assumption("e . z = 1", "$e \\cdot z = 1$: the column of $e$ takes part in it",
-                        ((Sum(unit[a] * z[a], (a, 1, r)), Integer(1)),), _selected)  # fmt: skip
+                        ((Sum(unit[a] * z[a], (a, 1, r)), Integer(1)),), _selected)
 without = Definition(narrow[a, j], F[a, j] - z[a] * Sum(unit[b] * F[b, j], (b, 1, r)))
 same_product = Step(
     id="same_product", lhs=Sum(O[i, a] * narrow[a, j], (a, 1, r)),

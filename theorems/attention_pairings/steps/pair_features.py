@@ -7,7 +7,7 @@ from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum, latex
 from theorems.attention_pairings.steps.pair_kernels import (
     E, FEATURES, ONE, S, TWO, Z, a, b, d, d_v, i, j, k, k2, l, m, m2, mu, mu2, n, numerator, q,
     scores, total, v, v2,
-)  # fmt: skip
+)
 from theorems.assumptions.entries import signed
 from theorems.checker.exact import Draw
 from theorems.statement import Assumption, Definition, Step, array, symbols_of
@@ -24,7 +24,7 @@ moments = (
     Definition(M2[i, g, b], Sum(mu2[i, l] * chi[l, g] * v2[l, b], TWO)),
 )
 masses = (Definition(N[i, g], Sum(mu[i, j] * psi[j, g], ONE)),
-          Definition(N2[i, g], Sum(mu2[i, l] * chi[l, g], TWO)))  # fmt: skip
+          Definition(N2[i, g], Sum(mu2[i, l] * chi[l, g], TWO)))
 finite_rank = Step(
     id="finite_rank", lhs=numerator, rhs=Sum(phi[i, g] * M[i, g, b] * M2[i, g, b], RANK),
     by=(finite, *moments), because="Each term of the pairing is a product of one-sided sums.")
@@ -51,7 +51,7 @@ factored = Step(
     + Sum(1, (i, 1, n), RANK) + Sum(1, (i, 1, n), (b, 1, d_v)),
     rhs=w * ((m + m2 + n + 1) * d_v + n + 1) + n * d_v,
     because="Moments of both worlds, their products with values and without, outputs and totals, "
-    "divisions.")  # fmt: skip
+    "divisions.")
 
 u, u2, e, e2 = array("u", m), array("u'", m2), array("e", m, m2), array("e'", m, m2)
 v3, v4 = array("v_3", m, d_v), array("v_4", m2, d_v)
@@ -62,12 +62,12 @@ def seen(name: str, text: str, mass: Expr, one: Expr, other: Expr) -> Assumption
     base = one.base  # type: ignore[attr-defined]
     places = one.indices  # type: ignore[attr-defined]
     weights = [(part.base, [places.index(x) for x in part.indices])  # type: ignore[attr-defined]
-               for part in mass.as_ordered_factors()]  # fmt: skip
+               for part in mass.as_ordered_factors()]
 
     def impose(draw: Draw) -> None:
         for cell in draw.cells(base):
             if all(draw.get(array.name, tuple(cell[at] for at in axes)) != 0
-                   for array, axes in weights):  # fmt: skip
+                   for array, axes in weights):
                 draw.put(base, cell, draw.get(other.base.name, cell))  # type: ignore[attr-defined]
 
     return Assumption(name, text, ((mass * one, mass * other),), impose)
@@ -131,9 +131,9 @@ def reordered(array_: IndexedBase, name: str) -> Definition:
 
 
 new_q, new_k, new_k2 = (reordered(x, name) for x, name in
-                        ((q, "q_p"), (k, "k_p"), (k2, "k_p'")))  # fmt: skip
+                        ((q, "q_p"), (k, "k_p"), (k2, "k_p'")))
 new_v, new_v2, new_E = (reordered(x, name) for x, name in
-                        ((v, "v_p"), (v2, "v_p'"), (E, "E_p")))  # fmt: skip
+                        ((v, "v_p"), (v2, "v_p'"), (E, "E_p")))
 new_S = array("S_p", n, m, m2)
 new_scores = Definition(
     new_S[i, j, l], Sum(new_q.entry * new_k.entry * new_k2.entry, FEATURES))
@@ -150,9 +150,9 @@ whole_is = Definition(whole[i], Sum(E[i, j, l], ONE, TWO))
 new_whole = Definition(X[i], Sum(new_E.entry, ONE, TWO))
 positive = signed(whole, ">0")
 readout, new_readout = (Definition(y[i, b], outputs * r[i]),
-                        Definition(y_p[i, b], new_outputs * x[i]))  # fmt: skip
+                        Definition(y_p[i, b], new_outputs * x[i]))
 inverse, new_inverse = (Definition(r[i], Integer(1), over=whole[i]),
-                        Definition(x[i], Sum(s[i, i2] * r[i2], (i2, 1, n))))  # fmt: skip
+                        Definition(x[i], Sum(s[i, i2] * r[i2], (i2, 1, n))))
 reordered_outputs = Step(
     id="reordered_outputs", lhs=new_outputs,
     rhs=Sum(s[i, i2] * E[i2, j, l] * v[j, b] * v2[l, b], (i2, 1, n), ONE, TWO),

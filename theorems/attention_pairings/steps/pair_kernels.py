@@ -43,7 +43,7 @@ product_values = Step(
     id="product_values", lhs=y[i, b], rhs=Sum(P[i, j, l] * V[j, l, b], ONE, TWO),
     by=(readout, value_pairs), because="The values of pairs are such rows too.")
 normaliser = Step(id="normaliser", lhs=pairs, rhs=Z[i], by=(total,),
-                  because="The definition of $Z_i$.")  # fmt: skip
+                  because="The definition of $Z_i$.")
 means = (weight, normaliser, inverse, positive)
 row_sums = Step(
     id="row_sums", lhs=Sum(P[i, j, l], ONE, TWO), rhs=Integer(1), by=means,
@@ -63,7 +63,7 @@ class Side:
 
     def __init__(self, mark: str, size: Expr, token: Expr, mu: IndexedBase, v: IndexedBase) -> None:
         self.kernel, self.X, self.r = array(f"F{mark}", n, size), array(f"X{mark}", n), array(
-            f"x{mark}", n)  # fmt: skip
+            f"x{mark}", n)
         self.A, self.y = array(f"A{mark}", n, size), array(f"y{mark}", n, d_v)
         self.limits = (token, 1, size)
         self.part = mu[i, token] * self.kernel[i, token]

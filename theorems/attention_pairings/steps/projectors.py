@@ -65,7 +65,7 @@ projector_pairing = Step(
     because=r"$\mathrm{tr}(O P O^\top O Q O^\top) = \mathrm{tr}(P Q)$.",
 )
 moved_frames = (Definition(Y2[a, f], total(O[a, c] * Y[c, f], c)),
-                Definition(Z2[a, f], total(O[a, c] * Z[c, f], c)))  # fmt: skip
+                Definition(Z2[a, f], total(O[a, c] * Z[c, f], c)))
 frame_stays = Step(
     id="frame_stays", lhs=total(Y2[a, f] * Y2[a, g], a), rhs=KroneckerDelta(f, g),
     by=(moved_frames[0], turn, orthonormal_frames[0]), because=r"$Y^\top O^\top O Y = I$.",
@@ -86,7 +86,7 @@ chordal = Step(
 
 # The readout: the projector on the leading eigenvectors of M = sum_j w_j P_j.
 w, values, values2, M = (array("w", m), array("P_j", m, d, d), array("P_j'", m, d, d),
-                         array("M", d, d))  # fmt: skip
+                         array("M", d, d))
 mean_is = Definition(M[a, b], Sum(w[j] * values[j, a, b], (j, 1, m)))
 moved_values = Definition(
     values2[j, a, b], total(O[a, c] * values[j, c, e] * O[b, e], c, e))
@@ -119,7 +119,7 @@ complete = Assumption(
         (crossed(U, U), KroneckerDelta(f, g)), (crossed(V, V), KroneckerDelta(f, g)),
         (crossed(U, V), Integer(0)),
         (Sum(V[a, h] * V[b, h], (h, 1, n)),
-         KroneckerDelta(a, b) - Sum(U[a, h] * U[b, h], (h, 1, k)))), _eigenvectors)  # fmt: skip
+         KroneckerDelta(a, b) - Sum(U[a, h] * U[b, h], (h, 1, k)))), _eigenvectors)
 spectrum = Definition(M[a, b], Sum(U[a, g] * (alpha + s[g]) * U[b, g], (g, 1, k)) + Sum(
     V[a, h] * (alpha - gap - r[h]) * V[b, h], (h, 1, n)))
 beyond = signed(s, ">=0"), signed(r, ">=0")

@@ -21,7 +21,7 @@ from theorems.statement import Assumption, Definition, Iff, Step, array, symbols
 m, d = symbols_of("m d")
 j, a, b = symbols_of("j a b")
 eta, O, q, k, v, w = (array("eta", d), array("O", d, d), array("q", d), array("k", d),
-                      array("v", m, d), array("w", m))  # fmt: skip
+                      array("v", m, d), array("w", m))
 epsilon, ONE = Symbol("epsilon", real=True), Integer(1)
 
 
@@ -48,7 +48,7 @@ def _mirror(draw: Draw, metric: IndexedBase, lead: tuple[int, ...]) -> Rows:
     square = sum(weight * one**2 for weight, one in zip(weights, x, strict=True))
     scale = 2 * draw.source.inverse(square)
     return [[int(r == s) - x[r] * weights[s] * x[s] * scale for s in range(size)]
-            for r in range(size)]  # fmt: skip
+            for r in range(size)]
 
 
 def keeps(turn: IndexedBase, metric: IndexedBase) -> Assumption:
@@ -140,10 +140,10 @@ tangent = Assumption(
     "u is a unit tangent at q", r"$\langle q, q \rangle = \epsilon$, $\langle q, u \rangle = 0$, "
     r"$\langle u, u \rangle = 1$", (
         (total(eta[a] * q[a] ** 2, a), epsilon), (total(eta[a] * q[a] * u[a], a), Integer(0)),
-        (total(eta[a] * u[a] ** 2, a), ONE)), _frame)  # fmt: skip
+        (total(eta[a] * u[a] ** 2, a), ONE)), _frame)
 angle = Assumption(
     "c and s are cosine and sine", r"$c^2 + \epsilon s^2 = 1$",
-    ((cosine**2, 1 - epsilon * sine**2),), _angle)  # fmt: skip
+    ((cosine**2, 1 - epsilon * sine**2),), _angle)
 on_geodesic = Definition(y[a], cosine * q[a] + sine * u[a])
 positive_sine = signed(array("s"), ">0")
 reciprocal = Definition(r_s, ONE, over=sine)
@@ -279,7 +279,7 @@ chords = Step(
     lhs=Sum(w[j] * form(lambda f: x[f] - v[j, f], lambda f: x[f] - v[j, f]), (j, 1, m)),
     rhs=2 * epsilon * W - 2 * form(lambda f: M[f], lambda f: x[f]),
     because=r"$\langle x - v_j, x - v_j \rangle = 2 \epsilon - 2 \langle v_j, x \rangle$.",
-)  # fmt: skip
+)
 chord_to_mean = Step(
     id="chord_to_mean", by=(on_quadric(x), on_quadric(N)),
     lhs=rho * form(lambda f: x[f] - N[f], lambda f: x[f] - N[f]),

@@ -15,7 +15,7 @@ from theorems.checker.exact import Draw
 from theorems.rules import Logarithm
 from theorems.statement import (
     Assumption, Bound, Definition, Step, Witness, array, symbols_of,
-)  # fmt: skip
+)
 
 m, d = symbols_of("m d")
 r, r2, a = symbols_of("r r' a")
@@ -65,7 +65,7 @@ negative_cosine = Witness(
     values={c_1: [1], s_1: [0], c_2: [fmpq(-3, 5)], s_2: [fmpq(4, 5)]},
     holds=((c_1[b] ** 2 + s_1[b] ** 2, one), (c_2[b] ** 2 + s_2[b] ** 2, one),
            (c_1[b] * c_2[b] + s_1[b] * s_2[b], Rational(-3, 5))),
-    because="Two points of the circle at an angle above a right one.")  # fmt: skip
+    because="Two points of the circle at an angle above a right one.")
 
 n = symbols_of("n")[0]
 i, j = symbols_of("i j")
@@ -73,7 +73,7 @@ q, k = array("q", n, d), array("k", m, d)
 F_q, F_k, G_q, G_k = array("F_q", n), array("F_k", m), array("G_q", n), array("G_k", m)
 M_x, D_y, K_e = array("M_x", n, m), array("D_y", n, m), array("K_e", n, m)
 entries = {F_q: F_q[i], F_k: F_k[j], G_q: G_q[i], G_k: G_k[j], M_x: M_x[i, j], D_y: D_y[i, j],
-           K_e: K_e[i, j]}  # fmt: skip
+           K_e: K_e[i, j]}
 logs = {part: array(f"s_{{{part}}}", *part.shape) for part in entries}
 squares = {
     F_q: -half * Sum(q[i, a] ** 2, FEATURES), F_k: -half * Sum(k[j, a] ** 2, FEATURES),
@@ -100,7 +100,7 @@ def exponents(name: str, *parts: IndexedBase) -> tuple[Step, Logarithm]:
                   logs=tuple((part, logs[part]) for part in used),
                   by=tuple(exponential(part, logs[part]) for part in used),
                   because=r"So the expectation is $e^{q_i \cdot k_j}$."),
-    )  # fmt: skip
+    )
 
 
 positive_exponent, positive_expectation = exponents("positive", F_q, F_k, M_x)
@@ -132,7 +132,7 @@ independent = Assumption(
     r"$E Y_r^2 = \kappa^2 + v$", (
         (Sum(Q[e], JOINT), Integer(1)), (Sum(Q[e] * Y[e, r], JOINT), kappa),
         (Sum(Q[e] * Y[e, r] * Y[e, r2], JOINT), kappa**2 + KroneckerDelta(r, r2) * sigma)),
-    _independent)  # fmt: skip
+    _independent)
 
 
 def _repeated(draw: Draw) -> None:
@@ -146,7 +146,7 @@ repeated = Assumption(
     "one sample, repeated", r"$E Y_r = \kappa$ and $E Y_r Y_{r'} = \kappa^2 + v$ for all $r$, "
     "$r'$", (
         (Sum(Q[e], JOINT), Integer(1)), (Sum(Q[e] * Y[e, r], JOINT), kappa),
-        (Sum(Q[e] * Y[e, r] * Y[e, r2], JOINT), kappa**2 + sigma)), _repeated)  # fmt: skip
+        (Sum(Q[e] * Y[e, r] * Y[e, r2], JOINT), kappa**2 + sigma)), _repeated)
 share_of_one = Definition(share, Integer(1), over=m)
 average = share * Sum(Y[e, r], SAMPLES)
 average_mean = Step(

@@ -15,7 +15,7 @@ from theorems.attention_pairings.steps.couplings import (
     mass, masses, mu, n, named, normaliser, normaliser2, over, p2, positive_low, positive_mu,
     positive_nu, probability, put, r, readout, readout2, real, spare, squared, under, unit, v, v2,
     weight, weight2,
-)  # fmt: skip
+)
 from theorems.checker.exact import Draw
 from theorems.statement import Bound, Definition, Step, array, symbols_of
 
@@ -77,12 +77,12 @@ def _largest(draw: Draw) -> None:
 
 
 distances = named("w bounds the distances of values", r"$w_{jl} \ge |v_j - v'_l|$", (w, ">=0"),
-                  (apart, ">=0"), choose=_distances)  # fmt: skip
+                  (apart, ">=0"), choose=_distances)
 within = named("values within D", r"$|v'_l - v'_g| \le D$", (array(D.name), ">=0"),
-               (apart2, ">=0"), choose=_diameter)  # fmt: skip
+               (apart2, ">=0"), choose=_diameter)
 lipschitz_gaps = {sign: array(f"lambda{mirrored(sign)}", m, m2) for sign in (1, -1)}
 lipschitz_slack = {sign: Definition(gap[j, l], ell * s[j, l] - sign * difference)
-                   for sign, gap in lipschitz_gaps.items()}  # fmt: skip
+                   for sign, gap in lipschitz_gaps.items()}
 lipschitz = named(
     "kappa is Lipschitz", r"$|\kappa_j - \kappa'_l| \le \ell s_{jl}$",
     *((gap, ">=0") for gap in lipschitz_gaps.values()), choose=_steps)
@@ -91,7 +91,7 @@ metric = named("s is nonnegative", "$s_{jl} \\ge 0$", (s, ">=0"))
 projected = Bound(
     id="projected", small=along(step), large=w[j, l], power=2, by=(distance, distances, unit),
     certificate=apart[j, l] + lagrange(n[e] * (v[j, f] - v2[l, f]), n[f] * step),
-    because="Cauchy-Schwarz, by Lagrange's identity, as |n| = 1.")  # fmt: skip
+    because="Cauchy-Schwarz, by Lagrange's identity, as |n| = 1.")
 chords = {
     sign: Bound(
         id=f"chord{mirrored(sign)}", small=sign * along(v2[l, e] - v2[g, e]), large=D, power=2,
@@ -99,7 +99,7 @@ chords = {
         + lagrange(n[e] * (v2[l, f] - v2[g, f]), n[f] * (v2[l, e] - v2[g, e])),
         by=(diameter, within, unit), because="Cauchy-Schwarz again.")
     for sign in (1, -1)
-}  # fmt: skip
+}
 chord_gaps = {sign: array(f"delta{mirrored(sign)}", m2, m2) for sign in (1, -1)}
 weights_total = Step(
     id="weights_total", lhs=Sum(p2[g], OTHERS), rhs=Integer(1),
@@ -114,7 +114,7 @@ inside = {
             readout2, weights_total),
         because="R' is a mean of the values v', which are all within D of v'_l.")
     for sign in (1, -1)
-}  # fmt: skip
+}
 separation = Definition(rho, along(R[e] - R2[e]))
 pair = kappa[j] * along(step) + difference * y[l]
 moved = Step(
@@ -132,7 +132,7 @@ above, steep = real("tau"), real("tau'")
 largest = (Definition(above, C - high), Definition(steep, C - ell * D))
 at_least_both = named("c is at least b and l D", r"$c \ge b$ and $c \ge \ell D$",
                       (array(above.name), ">=0"), (array(steep.name), ">=0"),
-                      choose=_largest)  # fmt: skip
+                      choose=_largest)
 cost = Sum(gamma[j, l] * (s[j, l] + w[j, l]), FIRST, SECOND)
 total = Bound(
     id="total", small=low, large=Z, certificate=Sum(mu[j] * over[j], FIRST),
@@ -142,7 +142,7 @@ one_over_a = Definition(ra, Integer(1), over=low)
 lost = Sum(gamma[j, l] * (
     kappa[j] * value_gap[j, l] + (under[j] + above) * w[j, l] + steep * s[j, l]
     + half * lipschitz_gaps[1][j, l] * inner[-1][l]
-    + half * lipschitz_gaps[-1][j, l] * inner[1][l]), FIRST, SECOND)  # fmt: skip
+    + half * lipschitz_gaps[-1][j, l] * inner[1][l]), FIRST, SECOND)
 positive_kernel = Bound(
     id="positive_kernel", small=Integer(0), large=kappa[j], certificate=low + over[j], strict=True,
     by=(kernel, positive_low, at_least), because=r"$\kappa \ge a > 0$.")

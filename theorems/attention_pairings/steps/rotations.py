@@ -14,7 +14,7 @@ from theorems.statement import Assumption, Definition, Step, array, symbols_of
 m, d = symbols_of("m d")
 j, a, b, c, e, f, p, h = symbols_of("j a b c e f p h")
 A, B, Q, K, Q2, K2 = (array("A", d, d), array("B", d, d), array("Q", d, d), array("K", d, d),
-                      array("Q'", d, d), array("K'", d, d))  # fmt: skip
+                      array("Q'", d, d), array("K'", d, d))
 
 
 def total(entry: Expr, *indices: Symbol) -> Expr:
@@ -34,7 +34,7 @@ def orthogonal_rows(draw: Draw, size: int) -> Rows:
         return reflection(draw, size)
     rows = reflection(draw, 2)
     return [[rows[r][c] if max(r, c) < 2 else int(r == c) for c in range(size)]
-            for r in range(size)]  # fmt: skip
+            for r in range(size)]
 
 
 def orthogonal(turn: IndexedBase) -> Assumption:
@@ -47,10 +47,10 @@ def orthogonal(turn: IndexedBase) -> Assumption:
             put(draw, turn, orthogonal_rows(draw, draw.size(size)))
 
     rules = tuple((Sum(product, (r, 1, size)), KroneckerDelta(s, t))
-                  for product in (turn[r, s] * turn[r, t], turn[s, r] * turn[t, r]))  # fmt: skip
+                  for product in (turn[r, s] * turn[r, t], turn[s, r] * turn[t, r]))
     name = latex(turn.label)
     return Assumption(f"{turn} is orthogonal", rf"${name}^\top {name} = I = {name} {name}^\top$",
-                      rules, impose)  # fmt: skip
+                      rules, impose)
 
 
 def turned(matrix: IndexedBase, row: Symbol, column: Symbol) -> Expr:
@@ -117,7 +117,7 @@ invertible_root = Step(
 
 # It is unique.
 S, E, L, X, D, z = (array("S", d, d), array("E", d, d), array("L", d, d), array("X", d, d),
-                    array("D", d, d), array("z", d, d))  # fmt: skip
+                    array("D", d, d), array("z", d, d))
 
 
 def _other_form(draw: Draw) -> None:
@@ -141,7 +141,7 @@ def gram(root: IndexedBase, row: Symbol, column: Symbol, middle: Symbol) -> Expr
 product_is = Definition(M[a, b], total(R[a, c] * gram(F, c, b, p), c, p))
 same_product = Assumption(
     "two polar forms", r"$R F^\top F = S E^\top E$",
-    ((total(S[a, c] * gram(E, c, b, p), c, p), M[a, b]),), _other_form)  # fmt: skip
+    ((total(S[a, c] * gram(E, c, b, p), c, p), M[a, b]),), _other_form)
 square_is = Definition(X[a, b], total(
     total(S[h, c] * gram(E, c, a, p), c, p) * total(S[h, c] * gram(E, c, b, p), c, p), h))
 root_first = Step(
@@ -154,7 +154,7 @@ root_second = Step(
     by=(orthogonal(S), square_is), because=r"$L^2 = (S L)^\top S L$.",
 )
 H_of_F, L_of_E = (Definition(H[a, b], total(gram(F, a, b, p), p)),
-                  Definition(L[a, b], total(gram(E, a, b, p), p)))  # fmt: skip
+                  Definition(L[a, b], total(gram(E, a, b, p), p)))
 D_is = Definition(D[a, b], H[a, b] - L[a, b])
 both = [total(total(root[a, c] * D[c, b], c) ** 2, a, b) for root in (F, E)]
 no_area = Step(

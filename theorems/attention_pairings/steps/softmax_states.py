@@ -22,7 +22,7 @@ equal_steps = Logarithm(
     by=(exponential(E, S), exponential(E2, S2), exponential(X, Y)),
     because="Scores that grow by $q_i \\eta$ from one key to the next are powers of the node "
     "$x_i = \\exp(q_i \\eta)$, times $\\exp(q_i k_1)$.",
-)  # fmt: skip
+)
 
 V, W = array("V", r, r), array("W", r, r)
 rho, sigma = array("rho", r), array("sigma", r)
@@ -72,13 +72,13 @@ def through(matrix: IndexedBase) -> Assumption:
     return Assumption(
         f"rho {name} = O C", f"the block $\\rho_i {name}_{{ij}}$ of the weights is a product of "
         "width $m$", ((Sum(O[i, a] * C[a, j], (a, 1, m)), rho[i] * matrix[i, j]),), impose,
-    )  # fmt: skip
+    )
 
 
 row_scales = Assumption(
     "rho is not 0", r"$\rho_i \sigma_i = 1$: row scales, such as normalisers, are not $0$",
     ((rho[i] * sigma[i], Integer(1)),), _scaled,
-)  # fmt: skip
+)
 
 
 def no_small_state(name: str, matrix: IndexedBase, because: str, *rests: Cited) -> RankBound:
@@ -87,7 +87,7 @@ def no_small_state(name: str, matrix: IndexedBase, because: str, *rests: Cited) 
         id=name, small=(KroneckerDelta(i, l), (i, r), (l, r)), large=(C[a, j], (a, m), (j, r)),
         before=(sigma[i] * O[i, a], (i, r), (a, m)), after=(W[j, l], (j, r), (l, r)),
         by=(right_inverse(matrix, W), row_scales, through(matrix), *rests), because=because,
-    )  # fmt: skip
+    )
 
 
 equally_spaced = no_small_state(

@@ -24,14 +24,14 @@ i, j, k, a, b, c = symbols_of("i j k a b c")
 
 # From the time of the block on: level 1 is that time, columns j are the inputs up to it.
 T, H = ({label: level(name, label, m, *shape) for label in STAGES}
-        for name, shape in (("T", (m,)), ("H", (p,))))  # fmt: skip
+        for name, shape in (("T", (m,)), ("H", (p,))))
 A, states = level("A", "l+1", m, m), array("C", m, p)
 
 
 def response_claim(label: str) -> Equation:
     """Later states depend on earlier inputs through the state at the time of the block."""
     return (level("H", label, m, p)[a, j],
-            Sum(level("T", label, m, m)[a, b] * states[b, j], (b, 1, m)))  # fmt: skip
+            Sum(level("T", label, m, m)[a, b] * states[b, j], (b, 1, m)))
 
 
 response_l = at_level_l("the response through the state", response_claim)
@@ -45,7 +45,7 @@ next_response = Step(
     by=(Definition(H["l+1"][a, j], Sum(A[a, c] * H["l"][c, j], (c, 1, m))),
         Definition(T["l+1"][a, b], Sum(A[a, c] * T["l"][c, b], (c, 1, m))), response_l),
     because="Later inputs are $0$ for the columns of the block.",
-)  # fmt: skip
+)
 response = Induction(
     id="response", claim=response_claim, hypothesis=response_l,
     by=(first_response, next_response), because="So it is at every later time.",
@@ -59,7 +59,7 @@ through_state = RankBound(
     before=(Sum(outputs[i, a] * carried[i, a, b], (a, 1, m)), (i, n), (b, m)),
     by=(block_is, by_response),
     because="Row $i$ of the block is $c_i^\\top T_i$ times the $m$ rows of $C$.",
-)  # fmt: skip
+)
 
 # Conversely: the block of level l is cut out by the masks R of rows and Q of columns.
 L, x = array("L", n, n), array("x", n)
@@ -72,7 +72,7 @@ G = level("U", "l+1", M["l+1"], n)
 F = {label: level("F", label, M[label], n) for label in STAGES}
 h = {label: level("h", label, M[label]) for label in STAGES}
 A_next, b_next, c_now = (level(name, label, *shape) for name, label, *shape in (
-    ("A", "l+1", M["l+1"], M["l"]), ("b", "l+1", M["l+1"]), ("c", "l", M["l"])))  # fmt: skip
+    ("A", "l+1", M["l+1"], M["l"]), ("b", "l+1", M["l+1"]), ("c", "l", M["l"])))
 
 
 def factors(label: str) -> tuple[Any, Any]:
@@ -193,7 +193,7 @@ recurrence = (
     Definition(b_next[a], Sum(F["l+1"][a, j] * enters["l+1"][j], (j, 1, n))),
     Definition(h["l+1"][a], Sum(A_next[a, b] * h["l"][b], (b, 1, M["l"]))
                + b_next[a] * Sum(enters["l+1"][j] * x[j], (j, 1, n))),
-)  # fmt: skip
+)
 first_state = Step(
     id="first_state", lhs=state_claim("1")[0], rhs=state_claim("1")[1],
     by=(Definition(h["1"][a], Sum(F["1"][a, j] * x[j], (j, 1, n))),),
@@ -210,7 +210,7 @@ every_state = Induction(
     because="So it is at every time.",
 )
 reads = _assumed(_first_row,"f reads its row", "$f$ selects a row of the block",
-                   (read["l"][i] * rows["l"][i], read["l"][i]))  # fmt: skip
+                   (read["l"][i] * rows["l"][i], read["l"][i]))
 output_row = Definition(c_now[a], Sum(read["l"][i] * O["l"][i, a], (i, 1, n)))
 causal = _assumed(_unseen,
     "columns up to its time", "the block holds all that row $t$ sees",

@@ -14,7 +14,7 @@ from theorems.attention_pairings.steps.worlds import (
     KEY, NE, OTHER_KEY, VALUE, ZE, D, E, J, N, X, a, affine, b, c, differ, e, f, first, g, h,
     homogeneous, i, j, k, kappa, l, lifted, m, more, moved_mass, moved_total, n, o, p, points, r, s,
     same, second, sizes, t, towards, unseen, v, w, worlds, y,
-)  # fmt: skip
+)
 from theorems.assumptions.entries import signed
 from theorems.checker.exact import Draw, Rejected
 from theorems.assumptions.widths import total_width
@@ -24,13 +24,13 @@ simplex = Step(
     id="simplex", rhs=KroneckerDelta(l, f), by=(affine, points[0], homogeneous),
     lhs=Sum(lifted[l, e] * y[e, f], (e, 1, D)),
     because="Affine functions take any values at affinely independent points.",
-)  # fmt: skip
+)
 same_statistics = Step(
     id="same_statistics", by=(unseen, *points),
     lhs=Sum(t[p, j, l] * (first.measure[i, j, l] + E[j, l, k, f]), KEY, VALUE),
     rhs=Sum(t[p, j, l] * first.measure[i, j, l], KEY, VALUE),
     because="$t E = t - t g t = 0$.",
-)  # fmt: skip
+)
 still_a_world = Bound(
     id="still_a_world", small=Integer(0), large=first.measure[i, j, l] + E[j, l, k, f],
     certificate=first.extra[i, j, l] + Rational(3, 4) + (E[j, l, k, f] + Rational(1, 2)) ** 2
@@ -92,9 +92,9 @@ def _parts(draw: Draw) -> None:
 rank_of_kappa = Assumption(
     "A kappa B = I", "$A \\kappa B = I_r$: the pairing has rank $r$ or more on these points",
     ((Sum(A[a, i] * kappa[i, k] * B[k, b], (i, 1, n), OTHER_KEY), KroneckerDelta(a, b)),), _parts,
-)  # fmt: skip
+)
 before = Sum(A[a, i] * y[e, h] * kappa[i, j] * lifted[l, e] * g[j, l, p],
-             (i, 1, n), (e, 1, D), KEY, VALUE)  # fmt: skip
+             (i, 1, n), (e, 1, D), KEY, VALUE)
 enough = RankBound(
     id="enough", small=(KroneckerDelta(a, b) * KroneckerDelta(s, h), ((a, r), (h, D)),
                         ((b, r), (s, D))),
@@ -103,7 +103,7 @@ enough = RankBound(
     by=(through_t, unseen_is_zero, rank_of_kappa, affine),
     because="$A$, $B$ and $y$ cut the identity of size $r (w + 1)$ out of $\\kappa \\nu = "
     "\\kappa \\nu g t$: it has at most the rank of the $N$ rows of $t$.",
-)  # fmt: skip
+)
 widths = total_width("values", J, o)
 
 more_mass, told = array("Z_+", n, m), array("R_+", n, m, D, w)
@@ -113,14 +113,14 @@ one_token_more = Step(
     id="one_token_more", lhs=Sum(kappa[i, j] * added, KEY, VALUE), rhs=more_mass[i, k],
     by=(heavier, first.definitions[1]), because="A token of mass 1 adds its pairing, whatever its "
     "value.",
-)  # fmt: skip
+)
 told_apart = Step(
     id="told_apart", lhs=more_mass[i, k] * (told[i, k, f, c] - told[i, k, h, c]),
     rhs=kappa[i, k] * (v[f, c] - v[h, c]),
     by=(Definition(told[i, k, f, c], Sum(kappa[i, j] * added * v[l, c], KEY, VALUE),
                    over=more_mass[i, k]), signed(more_mass, ">0")),
     because="Both worlds have one normaliser, and all else cancels.",
-)  # fmt: skip
+)
 STEPS = (one_token_more, told_apart, simplex, same_statistics, still_a_world, by_difference,
          no_gap, no_mass, readout_of_E, no_total, parts_of_X, unseen_is_zero, through_t, enough,
-         *widths)  # fmt: skip
+         *widths)

@@ -8,12 +8,12 @@ from theorems.assumptions.entries import exponential, signed, sums_to_one
 from theorems.attention_pairings.steps.exponential_bounds import tangent
 from theorems.attention_pairings.steps.free_energy import (
     L, at_temperature, free_energy, i, j, k, lam, m, n, positive_tau, q, s, tau,
-)  # fmt: skip
+)
 from theorems.checker.exact import Draw, SmallIntegers
 from theorems.rules import Logarithm
 from theorems.statement import (
     Assumption, Bound, Definition, Step, Witness, array, symbols_of,
-)  # fmt: skip
+)
 
 m_1, m_2 = symbols_of("m_1 m_2")
 l, h = symbols_of("l h")
@@ -49,7 +49,7 @@ def _largest(draw: Draw) -> None:
 
 leaves = Definition(largest_slack[i, j], M[i] - s[i, j])
 at_most_M = Assumption("scores are at most M", "$s_{ij} \\le M_i$", (), _largest,
-                       ((largest_slack, ">=0"),))  # fmt: skip
+                       ((largest_slack, ">=0"),))
 mean_at_most = Bound(
     id="mean_at_most", small=mean, large=M[i], by=(leaves, q_sums, nonnegative_q, at_most_M),
     certificate=Sum(q[i, j] * largest_slack[i, j], (j, 1, m)),
@@ -78,14 +78,14 @@ mean_below = Step(
 )
 
 G, rho, F, alpha, beta = (array("G", n), array(r"\rho", n, m_2), array("F", n, m_2),
-                          array("alpha", n, m_1), array("beta", n, m_2))  # fmt: skip
+                          array("alpha", n, m_1), array("beta", n, m_2))
 Y, r_Y = array("Y", n), array("r_Y", n)
 g, log_rho, log_F = array("g'", n), array("h'", n, m_2), array("f'", n, m_2)
 lower = Definition(F[i, l], G[i] * rho[i, l])
 both_groups = Definition(Y[i], m_1 * G[i] + Sum(F[i, l], (l, 1, m_2)))
 positive_G, positive_rho = signed(G, ">0"), signed(rho, ">0")
 cold = (Definition(alpha[i, h], G[i] * r_Y[i]), Definition(beta[i, l], F[i, l] * r_Y[i]),
-        Definition(r_Y[i], Integer(1), over=Y[i]))  # fmt: skip
+        Definition(r_Y[i], Integer(1), over=Y[i]))
 largest_part = Step(
     id="largest_part", lhs=m_1 * G[i], rhs=Y[i] - Sum(F[i, l], (l, 1, m_2)), by=(both_groups,),
     because="The $m_1$ keys of the largest score have one term each of the normaliser.",
@@ -124,12 +124,12 @@ spread = (
     Definition(spread_slack[i, j, k], D[i] * E[i, k] - E[i, j]),
     Assumption("exponentials within a factor D", r"$E_{ij} \le D_i E_{ik}$ for all keys $j, k$",
                (), _spread, ((spread_slack, ">=0"),)),
-)  # fmt: skip
+)
 normaliser = Definition(Z[i], Sum(E[i, j], (j, 1, m)))
 reciprocal, positive_E = Definition(r_Z[i], Integer(1), over=Z[i]), signed(E, ">0")
 weight = Definition(q[i, j], E[i, j] * r_Z[i])
 total = Step(id="total", lhs=Sum(E[i, j], (j, 1, m)), rhs=Z[i], by=(normaliser,),
-             because="The definition of $Z_i$.")  # fmt: skip
+             because="The definition of $Z_i$.")
 softmax = (weight, total, reciprocal, normaliser, positive_E)
 hot_above = Bound(
     id="hot_above", small=m * q[i, j], large=D[i], by=(spread[0], *softmax, spread[1]),

@@ -84,16 +84,16 @@ shape_1, shape_l = (
     Assumption(f"V_{label} is Vandermonde", f"$x_p (V \\Sigma)_{{ps}} = V_{{ps}} - f_s$ at level "
                f"${label}$", (shape_claim(label),), partial(_powers, label=label))
     for label in STAGES[:2]
-)  # fmt: skip
+)
 inverse_1, inverse_l = (
     Assumption(f"W_{label} inverts V_{label}", f"$V W = I$ at level ${label}$",
                (inverse_claim(label),), partial(_lagrange, label=label)) for label in STAGES[:2]
-)  # fmt: skip
+)
 row_of_y = Assumption("v = powers of y", r"$y\, v \Sigma = v - f$: the row $v$ of powers of $y$",
                       ((y * Sum(v[t] * S["l"][t, s], (t, 1, N["l"])), v[s] - f["l"][s]),),
-                      _powers_of_y)  # fmt: skip
+                      _powers_of_y)
 new_node = Assumption("y is new", "the new node $y$ is none of the $x_p$: $d_p (x_p - y) = 1$",
-                      ((x["l"][p] * d[p], 1 + y * d[p]),), _differences)  # fmt: skip
+                      ((x["l"][p] * d[p], 1 + y * d[p]),), _differences)
 
 
 def _places(draw: Draw) -> None:
@@ -115,7 +115,7 @@ places_apart = Assumption(
     "a place is new or old", "each place is new or that of one old node",
     ((J[P, p] * J[P, q], KroneckerDelta(p, q) * J[P, p]), (J[P, p] * new[P], Integer(0)),
      (new[P] ** 2, new[P]), (Sum(J[P, p], (p, 1, N["l"])), 1 - new[P])),
-)  # fmt: skip
+)
 
 
 def old(place: Expr, entry: Expr, index: Symbol) -> Expr:
@@ -145,9 +145,9 @@ next_shape = Step(
     id="next_shape", lhs=shape_claim("l+1")[0], rhs=shape_claim("l+1")[1],
     by=(next_V, next_x, next_S, next_f, orthonormal, places_apart, row_of_y, shape_l),
     because="Column $0$ is all ones; column $s + 1$ is the node times its power $s$.",
-)  # fmt: skip
+)
 shape = Induction(id="shape", claim=shape_claim, hypothesis=shape_l, by=(first_shape, next_shape),
-                  because="So $V_l$ is the matrix of the powers of its nodes.")  # fmt: skip
+                  because="So $V_l$ is the matrix of the powers of its nodes.")
 first_inverse = Step(
     id="first_inverse", lhs=inverse_claim("1")[0], rhs=inverse_claim("1")[1],
     by=(inverse_1, shape_1), because="It has an inverse, such as $W = 1$ for one node.",
@@ -158,7 +158,7 @@ next_inverse = Step(
         all_places),
     because="Subtract from every column $y$ times the one before it: the row of $y$ becomes "
     "$(1, 0)$, and $x_p^{s + 1} - y x_p^s = (x_p - y) x_p^s$ leaves $(x_p - y) V_l$ below.",
-)  # fmt: skip
+)
 inverse = Induction(
     id="inverse", claim=inverse_claim, hypothesis=inverse_l, by=(first_inverse, next_inverse),
     because="So the powers of pairwise distinct nodes have an inverse, whatever their number.",
@@ -170,6 +170,6 @@ one_node = Witness(
     holds=((x_0[p] * Sum(one[p, t] * S_0[t, s], (t, 1, 1)), one[p, s] - f_0[s]),
            (Sum(one[p, s] * W_0[s, q], (s, 1, 1)), KroneckerDelta(p, q))),
     because="The power $0$ of one node.",
-)  # fmt: skip
+)
 nodes = total_width("nodes", J, new)
 STEPS = (one_node, first_shape, next_shape, shape, first_inverse, next_inverse, inverse, *nodes)

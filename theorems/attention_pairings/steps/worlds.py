@@ -22,7 +22,7 @@ E, J, o = array("E", m, D, m, D), array("J", D, w), array("o", D)
 lifted, y = array("nu", D, D), array("y", D, D)
 KEY, VALUE, OTHER_KEY, OTHER_VALUE = (j, 1, m), (l, 1, D), (k, 1, m), (f, 1, D)
 unseen = Definition(E[j, l, k, f], KroneckerDelta(j, k) * KroneckerDelta(l, f)
-                    - Sum(g[j, l, p] * t[p, k, f], (p, 1, N)))  # fmt: skip
+                    - Sum(g[j, l, p] * t[p, k, f], (p, 1, N)))
 homogeneous = Definition(lifted[l, e], Sum(v[l, c] * J[e, c], (c, 1, w)) + o[e])
 
 
@@ -77,12 +77,12 @@ def _moments(draw: Draw) -> None:
     """t = the features (I, anything) of the keys times (v_l, 1), and g that inverts it inside."""
     width, features = sizes(draw)
     points = [[*(draw.get(str(v), (q, column)) for column in range(1, width)), 1]
-              for q in range(1, width + 1)]  # fmt: skip
+              for q in range(1, width + 1)]
     known = (str(y), (1, 1)) in draw.entries
     inside = [[draw.get(str(y), (q, s)) for s in range(1, width + 1)] for q in range(1, width + 1)
-              ] if known else _inner_inverse(points)  # fmt: skip
+              ] if known else _inner_inverse(points)
     table = [[int(key == q) if key < features else draw.source.fresh(None)
-              for key in range(draw.size(m))] for q in range(features)]  # fmt: skip
+              for key in range(draw.size(m))] for q in range(features)]
     for row, key, value in draw.cells(t):
         q, coordinate = divmod(row - 1, width)
         used = q < features
@@ -95,11 +95,11 @@ def _moments(draw: Draw) -> None:
 affine = Assumption(
     "nu y = I", "$\\nu y = I$ for $\\nu_l = (v_l, 1)$: the values are affinely independent",
     ((Sum(lifted[l, e] * y[e, f], (e, 1, D)), KroneckerDelta(l, f)),), _simplex,
-)  # fmt: skip
+)
 inner = Assumption(
     "t g t = t", "$t g t = t$ for some $g$, a generalised inverse of the statistics",
     ((Sum(t[p, j, l] * g[j, l, s] * t[s, k, f], KEY, VALUE, (s, 1, N)), t[p, k, f]),), _moments,
-)  # fmt: skip
+)
 points = side_by_side(J, o), homogeneous, affine, inner
 ZE, NE, X = array("Z_E", n, m, D), array("M_E", n, w, m, D), array("X", n, D, m, D)
 
@@ -117,13 +117,13 @@ class World:
             Definition(self.measure[i, j, l], self.extra[i, j, l] + 1 + squares),
             Definition(self.mass[i], Sum(weighted, KEY, VALUE)),
             Definition(self.total[i, c], Sum(weighted * v[l, c], KEY, VALUE)),
-        )  # fmt: skip
+        )
 
     def rules(self) -> tuple[Equation, ...]:
         """R is the readout of the world, and of what every column of E makes of it."""
         moved = self.total[i, c] + NE[i, c, k, f] - self.mass[i] * self.readout[i, c]
         return ((ZE[i, k, f] * self.readout[i, c], moved),
-                (self.mass[i] * self.readout[i, c], self.total[i, c]))  # fmt: skip
+                (self.mass[i] * self.readout[i, c], self.total[i, c]))
 
 
 first, second = World(""), World("'")
@@ -138,7 +138,7 @@ def _by_features(draw: Draw) -> None:
     queries = draw.sizes.setdefault(str(n), features + draw.source.rng.choice((0, 0, 1)))
     for row in range(1, queries + 1):
         share = [draw.source.fresh(None) if row > features else int(row == q + 1)
-                 for q in range(features)]  # fmt: skip
+                 for q in range(features)]
         for key in range(1, draw.size(m) + 1):
             draw.put(kappa, (row, key), sum(
                 share[q] * draw.get(str(t), ((q + 1) * width, key, 1)) for q in range(features)))
@@ -152,7 +152,7 @@ def _by_features(draw: Draw) -> None:
 def _difference(draw: Draw) -> None:
     for (row,) in draw.cells(u, 1):
         gaps = [draw.get("R", (row, q)) - draw.get("R'", (row, q))
-                for q in range(1, draw.size(w) + 1)]  # fmt: skip
+                for q in range(1, draw.size(w) + 1)]
         place = next((q for q, gap in enumerate(gaps) if not draw.source.is_zero(gap)), None)
         if place is None:
             raise Rejected("the readouts agree")
@@ -171,9 +171,9 @@ same = Assumption(
     "that of $\\mu$ and of all $\\mu + E_{kf}$, and $R'$ that of $\\mu'$ and of all "
     "$\\mu' + E_{kf}$",
     (*first.rules(), *second.rules()), _by_features,
-)  # fmt: skip
+)
 differ = Assumption(
     "R and R' differ", "$u_i \\cdot (R_i - R'_i) = 1$: every query tells the two worlds apart",
     ((towards(first), 1 + towards(second)),), _difference,
-)  # fmt: skip
+)
 more = signed(first.extra, ">=0")

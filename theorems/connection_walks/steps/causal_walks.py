@@ -16,9 +16,9 @@ s, z, e_k = array("s", n), array("z", n), array("e", n)
 walks, member = on.closed_set(P, pi, s), on.indicator(s)
 nonnegative_P, nonnegative_pi = signed(P, ">=0"), signed(pi, ">=0")
 inside = Bound(id="inside", small=Integer(0), large=s[i], certificate=s[i] ** 2, by=(member,),
-               because="An indicator is its own square.")  # fmt: skip
+               because="An indicator is its own square.")
 outside = Bound(id="outside", small=s[i], large=Integer(1), certificate=(1 - s[i]) ** 2,
-                by=(member,), because="So is its complement.")  # fmt: skip
+                by=(member,), because="So is its complement.")
 complement = Definition(z[i], 1 - s[i])
 entering = Sum(pi[i] * (1 - s[i]) * P[i, j] * s[j], (i, 1, n), (j, 1, n))
 no_entry = Step(
@@ -33,7 +33,7 @@ no_edge = Vanishing(
 before, after, leaves = array("b", n, n), array("a", n, n), array("q", n)
 causal = on.causal_order(P, pi, before)
 earlier = Bound(id="earlier", small=Integer(0), large=before[k, i], certificate=before[k, i] ** 2,
-                by=(causal,), because="The states before k have an indicator,")  # fmt: skip
+                by=(causal,), because="The states before k have an indicator,")
 not_earlier = Bound(
     id="not_earlier", small=before[k, i], large=Integer(1), certificate=(1 - before[k, i]) ** 2,
     by=(causal,), because="and so has the rest.",
@@ -57,7 +57,7 @@ from_k = Vanishing(
              (i, 1, n), (j, 1, n)),
     by=(leaving, complements, causal, may_leave, earlier, not_earlier),
     because="That flow is pi_k (1 - P_kk) from k, and what comes from later states.",
-)  # fmt: skip
+)
 at_rest = Step(
     id="at_rest", lhs=leaves[k] * pi[k], rhs=Integer(0), by=(from_k, no_descent),
     because="So pi_k (1 - P_kk) = 0: only absorbing states have mass.",
@@ -81,4 +81,4 @@ mass_at_one = Witness(
            (Sum(pi[i] * P[i, j], (i, 1, n)), pi[j])),
     fails=((P[i, j], KroneckerDelta(i, j)),),
     because="A causal walk with an edge 2 -> 1: delta_1 balances, no pi > 0 does.",
-)  # fmt: skip
+)

@@ -50,7 +50,7 @@ first, second, third, fourth, fifth = hops
 around = Sum(
     first[t, a, c] * second[t, c, e] * third[t, e, f] * fourth[t, f, p] * fifth[t, p, b],
     (c, 1, d), (e, 1, d), (f, 1, d), (p, 1, d),
-)  # fmt: skip
+)
 edges = E[i, j] * E[j, k] * E[k, i]
 triangle = Sum(T[i, j, a, c] * T[j, k, c, e] * T[k, i, e, b], (c, 1, d), (e, 1, d))
 pulled = Sum(T[i, j, a, b] * G[a, c] * T[i, j, c, e], (a, 1, d), (c, 1, d))
@@ -77,4 +77,4 @@ insufficient_basis = Witness(
     because="The cycles are independent modulo 2 and over Q: against the four rim edges, which are "
     "the chords of the tree of spokes, their incidence matrix M has M V = 3 I. Each has the "
     "holonomy C^3 or C^{-3}, that is I; a triangle with the hub has C.",
-)  # fmt: skip
+)

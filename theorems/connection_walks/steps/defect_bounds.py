@@ -39,7 +39,7 @@ def norms(X: IndexedBase, J: IndexedBase, *sizes: IndexedBase) -> Assumption:
     rules = (
         (x[i, j] ** 2, square(X[i, j, a, b])), (h[i, j] ** 2, square(J[i, j, a, b])),
         (z[i, j] ** 2, square(X[i, j, a, b] - J[i, j, a, b])),
-    )  # fmt: skip
+    )
     text = f"${x}_{{ij}}, {h}_{{ij}}, {z}_{{ij}}$ are the Frobenius norms of ${X}_{{ij}}$, "
     text += f"${J}_{{ij}}$ and ${X}_{{ij}} - {J}_{{ij}}$"
     return Assumption(f"norms of {X}, {J} and their difference", text, rules, impose)
@@ -68,13 +68,13 @@ def _orthonormal(draw: Draw, size: int) -> list[list[Value]]:
     if type(draw.source) is SmallIntegers:
         mirror = unit_vector(draw, size)
     return [[int(place == first) - 2 * value * mirror[min(first, size - 1)]
-             for place, value in enumerate(mirror)] for first in range(2)]  # fmt: skip
+             for place, value in enumerate(mirror)] for first in range(2)]
 
 
 X, J, x, h, z = (
     array("X", n, n, d, d), array("J", n, n, d, d), array("x", n, n), array("h", n, n),
     array("z", n, n),
-)  # fmt: skip
+)
 t, angle, y, gap = array("t", n, n), array("w", n, n), array("y", n, n), array("g", n, n)
 D, E, R, P = array("D", n, n), array("E", n, n), array("R", n, n, d, d), array("P", n, n)
 r = Symbol("r")
@@ -194,14 +194,14 @@ def product_of(*factors: tuple[IndexedBase, bool]) -> Expr:
 
 
 F, Fi, H, Hi, T, T2, B, M, V, U, X_e, J_e = (array(name, d, d) for name in (
-    "H", "H^{-1}", "L", "L^{-1}", "T", "T'", "B", "M", "V", "U", "X_e", "J_e"))  # fmt: skip
+    "H", "H^{-1}", "L", "L^{-1}", "T", "T'", "B", "M", "V", "U", "X_e", "J_e"))
 frame_i, frame_j = right_inverse(F, Fi), right_inverse(H, Hi)
 unit = Definition(J_e[a, b], KroneckerDelta(a, b))
 apart = Definition(U[a, b], X_e[a, b] - J_e[a, b])
 gram = Definition(X_e[a, b], Sum(B[k, a] * B[k, b], (k, 1, d)))
 conjugated = Definition(B[a, b], product_of((F, False), (T, False), (Hi, False)))
 stretch = Definition(V[a, b], product_of((T, True), (F, True), (F, False), (T, False))
-                     - product_of((H, True), (H, False)))  # fmt: skip
+                     - product_of((H, True), (H, False)))
 metric_edge = (stretch, apart, unit, gram, conjugated, frame_j)
 isometric = Step(
     id="isometric", lhs=product_of((H, True), (U, False), (H, False)), rhs=V[a, b],

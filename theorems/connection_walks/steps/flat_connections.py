@@ -8,7 +8,7 @@ from theorems.assumptions.entries import right_inverse
 from theorems.connection_walks.steps.harmonic import eigenvector
 from theorems.assumptions.sections import (
     carries, equals, flat, gauged, mutual, node, parallel, triangles_from,
-)  # fmt: skip
+)
 from theorems.rules import Induction
 from theorems.statement import Definition, Equation, Step, array, symbols_of
 
@@ -168,14 +168,14 @@ first_power = Step(
     by=(inverse, Definition(W_1[i, j, a, b], P[i, j] * T[i, j, a, b]),
         Definition(P_1[i, j], P[i, j]), flat_P),
     because="W has the blocks P_ij T_ij.",
-)  # fmt: skip
+)
 next_power = Step(
     id="next_power", lhs=power("l+1")[0], rhs=power("l+1")[1],
     by=(inverse, Definition(W_next[i, j, a, b], Sum(
             W_l[i, k, a, c] * P[k, j] * T[k, j, c, b], (k, 1, n), (c, 1, d))),
         Definition(P_next[i, j], Sum(P_l[i, k] * P[k, j], (k, 1, n))), flat_P, power_l),
     because="The inner gauges cancel.",
-)  # fmt: skip
+)
 powers = Induction(
     id="powers", claim=power, hypothesis=power_l, by=(first_power, next_power),
     because="W^{l+1} = W^l W.",

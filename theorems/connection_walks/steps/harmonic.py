@@ -118,7 +118,7 @@ def isometric(P: IndexedBase, T: IndexedBase, frames: Gauge) -> Assumption:
     pulled = Sum(moved, (a, 1, d), (b, 1, d), (e, 1, d))
     rule = (P[i, j] * pulled, P[i, j] * Sum(F[j, a, c] * F[j, a, q], (a, 1, d)))
     text = (f"${T}_{{ij}}^\\top G_i {T}_{{ij}} = G_j$ where ${P}_{{ij}} \\ne 0$, "
-            f"$G_i = {F}_i^\\top {F}_i$")  # fmt: skip
+            f"$G_i = {F}_i^\\top {F}_i$")
     return Assumption(f"{T} is isometric for {F}", text, (rule,), impose)
 
 
@@ -150,7 +150,7 @@ def harmonic(P: IndexedBase, T: IndexedBase, u: IndexedBase, frames: Gauge) -> A
         _choose_frames(draw, frames)
         turns = [reflection(draw, width) for _ in range(size)]
         constant = [[[draw.source.fresh(None) for _ in range(width)] for _ in range(width)]
-                    for _ in range(size)]  # fmt: skip
+                    for _ in range(size)]
         for r, least in enumerate(components(draw, P)):
             frame = matrix(draw, frames[1], (r + 1,))
             put(draw, u, (r + 1,), times(times(frame, turns[r]), constant[least]))
@@ -201,7 +201,7 @@ def involution(T: IndexedBase) -> Assumption:
         f"{T} is an involution", f"${latex(T.label)}$ is an involution",
         ((square, KroneckerDelta(a, c)),),
         lambda draw: put(draw, T, (), reflection(draw, draw.shape(T)[-1])),
-    )  # fmt: skip
+    )
 
 
 def triangles(E: IndexedBase, T: IndexedBase) -> Assumption:

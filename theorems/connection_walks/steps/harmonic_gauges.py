@@ -35,7 +35,7 @@ def _choose(draw: Draw) -> None:
             norms = size * norms[:1]
     elif has(draw, rows, flow):
         weights = [[x * norms[k] * inverse(norms[m]) for m, x in enumerate(row)]
-                   for k, row in enumerate(weights)]  # fmt: skip
+                   for k, row in enumerate(weights)]
         law = [x * inverse(norm) for x, norm in zip(law, norms, strict=True)]
     flat = has(draw, flow) and not has(draw, positive_norm) and searching(draw, 2)
     if flat or not has(draw, flow):
@@ -54,10 +54,10 @@ def _flows(draw: Draw, law: list[Value]) -> list[list[Value]]:
     """Rows of sum 1 with pi P = pi: flows in balance over their row sums, which become pi."""
     size, part = len(law), [[draw.source.fresh(">=0") for _ in law] for _ in law]
     part = [[part[max(k, m)][min(k, m)] + (m == (k + 1) % size) for m in range(size)]
-            for k in range(size)]  # fmt: skip
+            for k in range(size)]
     law[:] = [sum(row) for row in part]
     return [[x * draw.source.inverse(total) for x in row]
-            for row, total in zip(part, law, strict=True)]  # fmt: skip
+            for row, total in zip(part, law, strict=True)]
 
 
 def _absorbing(draw: Draw, norms: list[Value], law: list[Value]) -> tuple[list, list]:
@@ -124,4 +124,4 @@ one_walk = Step(
     id="one_walk", lhs=P[i, j], rhs=P2[i, j], by=(parted, same_flow, cancelled),
     because="So P' = P.")
 of_one_walk = (harmonic, no_energy, energy_parts, edge_at_rest, edge_parts, shifted, same_flow,
-               cancelled, parted, one_walk)  # fmt: skip
+               cancelled, parted, one_walk)

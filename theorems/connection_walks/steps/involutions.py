@@ -6,7 +6,7 @@ from sympy import IndexedBase, Integer, KroneckerDelta, Sum
 
 from theorems.assumptions.frames import (
     assumed, edge, fixed, frame, identity, inverse_of, put_rows, symmetric_flow, transposed, turn,
-)  # fmt: skip
+)
 from theorems.assumptions.constructions import Rows, times
 from theorems.checker.exact import Draw, SmallIntegers
 from theorems.statement import Assumption, symbols_of
@@ -57,7 +57,7 @@ def orthogonal_transport(T: IndexedBase) -> Assumption:
 def symmetric_transport(T: IndexedBase, skew: IndexedBase) -> Assumption:
     """T = T^T, read with skew = T - T^T."""
     return Assumption(SYMMETRIC, r"$T = T^\top$", ((skew[a, b], Integer(0)),),
-                      lambda draw: _choose(draw, T))  # fmt: skip
+                      lambda draw: _choose(draw, T))
 
 
 def common_isometry(P: IndexedBase, T: IndexedBase, F: IndexedBase) -> Assumption:
@@ -134,7 +134,7 @@ def one_frame(F: IndexedBase, F_inv: IndexedBase) -> Assumption:
         put_rows(draw, F_inv, (), inverse_of(draw, rows))
 
     rules = tuple((Sum(A[a, c] * B[c, b], (c, 1, F.shape[0])), KroneckerDelta(a, b))
-                  for A, B in ((F, F_inv), (F_inv, F)))  # fmt: skip
+                  for A, B in ((F, F_inv), (F_inv, F)))
     return Assumption(f"{F_inv} inverts {F}", f"${F}$ is invertible", rules, impose)
 
 
@@ -161,5 +161,5 @@ def orthogonal_frames(R: IndexedBase) -> Assumption:
 
     d = R.shape[-1]
     rules = tuple((Sum(x * y, (c, 1, d)), KroneckerDelta(a, b)) for x, y in (
-        (R[i, c, a], R[i, c, b]), (R[i, a, c], R[i, b, c])))  # fmt: skip
+        (R[i, c, a], R[i, c, b]), (R[i, a, c], R[i, b, c])))
     return Assumption(f"{R} is orthogonal", f"${R}_i^\\top {R}_i = I$", rules, impose)

@@ -17,7 +17,7 @@ from theorems.connection_walks.steps import isometric_heads
 from theorems.connection_walks.steps.isometric_heads import (
     F, F_inv, H, O, O_0, a, b, c, d, diagonal, difference, e, h, has, i, invertible_frame, j, k,
     known, n, pair_gap, put, rotation, scaled, searching,
-)  # fmt: skip
+)
 from theorems.assumptions.constructions import Rows, times, unit_vector
 from theorems.checker.exact import Draw, Generators, Value
 from theorems.rules import Vanishing
@@ -102,7 +102,7 @@ class _Gauge:
         if self.lawful:  # a similarity: p_ij k_j / k_i has rows of sum 1 and the law pi_i k_i
             for part in parts:
                 part.update({(k, m): x * self.lengths[k - 1] * back[m - 1]
-                             for (k, m), x in part.items()})  # fmt: skip
+                             for (k, m), x in part.items()})
         if has(draw, stationary):
             for k in self.nodes:
                 draw.put(pi, (k,), law[k - 1] * back[k - 1] if self.lawful else int(k == 1))
@@ -110,11 +110,11 @@ class _Gauge:
             sums_to_one(P2).impose(draw)  # pyright: ignore[reportOptionalCall]
         for k in self.nodes:
             mixed = [sum(x * part[k, m] for x, part in zip(self.factors, parts, strict=True))
-                     for m in self.nodes]  # fmt: skip
+                     for m in self.nodes]
             plain = has(draw, same_walk)
             signs = [1 if plain or isinstance(x, fmpq_mpoly) or x >= 0 else -1 for x in mixed]
             own = [x * y * z * back[k - 1]
-                   for x, y, z in zip(mixed, signs, self.lengths, strict=True)]  # fmt: skip
+                   for x, y, z in zip(mixed, signs, self.lengths, strict=True)]
             scale = inverse_of(law[k - 1]) if self.lawful else \
                 inverse_of(sum(own)) if self.scaled_rows else 1
             for m in self.nodes:
@@ -205,7 +205,7 @@ metric_moved = Step(
     because=r"$W_{ij} M_j W_{ij}^\top = (P'_{ij})^2 T'_{ij} M_j (T'_{ij})^\top = (P'_{ij})^2 M_i$.",
 )
 deviations = Sum(share[h, i, j] * share[k, i, j] * deviation[h, k, j, a, b] ** 2,
-                 (h, 1, H), (k, 1, H), (a, 1, d), (b, 1, d))  # fmt: skip
+                 (h, 1, H), (k, 1, H), (a, 1, d), (b, 1, d))
 gauge_energy = Step(
     id="gauge_energy", lhs=deviations, rhs=2 * (P[i, j] * s[j]) ** 2 - 2 * (P2[i, j] * s[i]) ** 2,
     by=(norms, metric_moved, block_of_frame, block, total_share, seen_by, pair_gap, isometric),
@@ -274,5 +274,5 @@ involution = Iff(
 of_any_gauge = (
     below, balanced_loss, no_loss, loss_zero, kept, same_total, no_deviation, deviation_parts,
     frames_removed, any_gauge,
-)  # fmt: skip
+)
 of_laplacian = (equal_heads, edge_block, same_transport, involution)

@@ -42,7 +42,7 @@ def put(draw: Draw, base: IndexedBase, cell: tuple[int, ...], rows: Rows) -> Non
     draw.put(base, (*cell, 1, 1), rows[0][0])
     name = base.name
     draw.entries |= {(name, (*cell, r, column)): value for r, row in enumerate(rows, start=1)
-                     for column, value in enumerate(row, start=1)}  # fmt: skip
+                     for column, value in enumerate(row, start=1)}
 
 
 def searching(draw: Draw, odds: int) -> bool:
@@ -79,7 +79,7 @@ def frame(draw: Draw) -> tuple[Rows, Rows]:
         put(draw, F, (), first)
         put(draw, F_inv, (), second)
     both = [[[draw.get(base.name, (r + 1, s + 1)) for s in range(size)] for r in range(size)]
-            for base in (F, F_inv)]  # fmt: skip
+            for base in (F, F_inv)]
     return both[0], both[1]
 
 

@@ -24,7 +24,7 @@ def eigenpair(A: IndexedBase, v: IndexedBase, value: Symbol) -> Assumption:
         scale = draw.source.inverse(draw.get(v.name, (1,)))
         for row in range(1, size + 1):
             rest = sum(draw.get(A.name, (row, s)) * draw.get(v.name, (s,))
-                       for s in range(2, size + 1))  # fmt: skip
+                       for s in range(2, size + 1))
             own = draw.get(value.name, ()) * draw.get(v.name, (row,))
             draw.put(A, (row, 1), (own - rest) * scale)
 
@@ -69,7 +69,7 @@ next_power = Step(
         Definition(P_next[i, j], Sum(P_l[i, k] * P[k, j], (k, 1, n))),
         Definition(T_next[a, b], Sum(T_l[a, c] * T[c, b], (c, 1, d)))),
     because="Kronecker products multiply factor by factor.",
-)  # fmt: skip
+)
 powers = Induction(
     id="powers", claim=power, hypothesis=power_l, by=(first_power, next_power),
     because="So W^l = P^l (x) T^l for every l.",

@@ -63,7 +63,7 @@ def _eigenvector(draw: Draw) -> None:
         if size > 1:
             scale = draw.source.inverse(first[0] * second[1] - first[1] * second[0])
             entries = [scale * (left * second[1] - right * first[1]),
-                       scale * (right * first[0] - left * second[0]), *rest]  # fmt: skip
+                       scale * (right * first[0] - left * second[0]), *rest]
         for column, value in enumerate(entries, start=1):
             draw.put(A, (row, column), value)
     put_number(draw, alpha, real)
@@ -74,14 +74,14 @@ eigen = Assumption(
     "p + iq is an eigenvector of A", r"$A (p + i q) = (\alpha + i \beta)(p + i q)$",
     ((Sum(A[i, j] * p[j], (j, 1, m)), alpha * p[i] - beta * q[i]),
      (Sum(A[i, j] * q[j], (j, 1, m)), beta * p[i] + alpha * q[i])), _eigenvector,
-)  # fmt: skip
+)
 unit = Assumption(
     UNIT, r"$\lVert p \rVert^2 + \lVert q \rVert^2 = 1$", ((norm(p), 1 - norm(q)),), _only_vector,
 )
 
 
 def within(name: str, text: str, form: Expr, limit: Expr, gap: IndexedBase, sign: int
-           ) -> Assumption:  # fmt: skip
+           ) -> Assumption:
     """form = limit - sign * sum of gap, whose entries are equal in the instances."""
 
     def impose(draw: Draw) -> None:
@@ -102,7 +102,7 @@ spread, above_p, above_q, below_p, below_q = (
 operator_norm = within(
     "kappa bounds A - A^T", r"$\lVert (A - A^\top) q \rVert \le \kappa \lVert q \rVert$",
     skew_square, kappa**2 * norm(q), spread, 1,
-)  # fmt: skip
+)
 pairing = Step(
     id="pairing", lhs=Sum(p[i] * s[i], (i, 1, m)), rhs=beta, by=(eigen, unit, skew),
     because=r"$\langle p, A q \rangle - \langle q, A p \rangle = \beta (|p|^2 + |q|^2) = \beta$.",
@@ -118,13 +118,13 @@ imaginary = Bound(
 
 form_p, form_q = Symbol("a_p", real=True), Symbol("a_q", real=True)
 forms = [Definition(form, Sum(v[i] * A[i, j] * v[j], (i, 1, m), (j, 1, m)))
-         for form, v in ((form_p, p), (form_q, q))]  # fmt: skip
+         for form, v in ((form_p, p), (form_q, q))]
 upper = [within(f"mu bounds A at {v}", rf"$\langle {v}, A {v} \rangle \le \mu \lVert {v} \rVert^2$",
                 form, top * norm(v), gap, 1)
-         for form, v, gap in ((form_p, p, above_p), (form_q, q, above_q))]  # fmt: skip
+         for form, v, gap in ((form_p, p, above_p), (form_q, q, above_q))]
 lower = [within(f"nu bounds A at {v}", rf"$\langle {v}, A {v} \rangle \ge \nu \lVert {v} \rVert^2$",
                 form, bottom * norm(v), gap, -1)
-         for form, v, gap in ((form_p, p, below_p), (form_q, q, below_q))]  # fmt: skip
+         for form, v, gap in ((form_p, p, below_p), (form_q, q, below_q))]
 mean = Step(
     id="mean", lhs=alpha, rhs=form_p + form_q, by=(*forms, eigen, unit),
     because="alpha = <p, Ap> + <q, Aq>: A and (A + A^T)/2 have the same quadratic form.",

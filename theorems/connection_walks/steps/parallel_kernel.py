@@ -7,13 +7,13 @@ from sympy import Integer, KroneckerDelta, Sum, Symbol
 from theorems.assumptions.entries import right_inverse, signed, sums_to_one
 from theorems.connection_walks.steps.harmonic import (
     harmonic, isometric, orthonormal, recurrent, unit_sections,
-)  # fmt: skip
+)
 from theorems.connection_walks.steps.flat_connections import (
     B, P, T, d, g, g_inv, gauge, h, holonomy, inverse, n, u,
-)  # fmt: skip
+)
 from theorems.assumptions.sections import (
     equals, fixed, gauged, identity_product, parallel,
-)  # fmt: skip
+)
 from theorems.rules import Induction, Vanishing
 from theorems.statement import Bound, Definition, Equation, Iff, Step, array, symbols_of
 

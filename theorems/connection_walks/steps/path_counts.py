@@ -7,7 +7,7 @@ from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum, Symbol
 from theorems.assumptions.entries import right_inverse, signed
 from theorems.assumptions.levels import (
     STAGES, count_words, equality, hypothesis, level, no_spare_number, number, own_numbers, size,
-)  # fmt: skip
+)
 from theorems.rules import Induction
 from theorems.statement import Definition, Equation, Step, Witness, array, symbols_of
 
@@ -50,10 +50,10 @@ def residual_count_claim(label: str) -> Equation:
 
 
 power, residual_power = ({label: number(name, label) for label in STAGES}
-                         for name in ("q", "s"))  # fmt: skip
+                         for name in ("q", "s"))
 counts_l = hypothesis("the count", count_claim("l"), power["l"], n * m["l"])
 residual_counts_l = hypothesis("the count with residuals", residual_count_claim("l"),
-                               residual_power["l"], n * mr["l"] + 1)  # fmt: skip
+                               residual_power["l"], n * mr["l"] + 1)
 first_power = Definition(power["1"], n * H)
 next_power = Definition(power["l+1"], n * H * power["l"])
 first_residual_power = Definition(residual_power["1"], 1 + n * H)
@@ -104,7 +104,7 @@ def causal_claim(label: str) -> Equation:
 
 differences = Sum(D[i, k] * C["l+1"][k, j], NODE)
 rule_of_pascal = equality("D C_{l+1} = C_l", "$D C_{l+1} = C_l$",
-                          (C["l"][i, j], differences), C["l"], differences)  # fmt: skip
+                          (C["l"][i, j], differences), C["l"], differences)
 causal_l = hypothesis("the claim on powers", causal_claim("l"), V["l"], C["l"][i, j])
 next_V = Definition(V["l+1"][i, j], Sum(U[i, k] * V["l"][k, j], NODE))
 first_causal = Step(
@@ -130,7 +130,7 @@ pascal = Step(
         Definition(s_inv, Integer(1), over=s), signed(array("s"), ">0")),
     because="With t = i - j, s = t + L, X = C(s, L), Y = C(s - 1, L) = X t/s, Z = C(s - 1, L - 1) "
     "= X L/s: the difference of X along i is Z.",
-)  # fmt: skip
+)
 U_3, D_3, C_2, C_3 = (array(name, 3, 3) for name in ("U_3", "D_3", "C_2", "C_3"))
 
 
@@ -147,4 +147,4 @@ three_tokens = Witness(
            (product(U_3, U_3), C_2[i, j]), (product(D_3, C_2), U_3[i, j]),
            (product(U_3, C_2), C_3[i, j]), (product(D_3, C_3), C_2[i, j])),
     because="C(2 + 1, 1) = 3 and C(2 + 2, 2) = 6 paths from the first token to the third.",
-)  # fmt: skip
+)

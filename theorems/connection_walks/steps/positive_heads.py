@@ -10,7 +10,7 @@ from sympy import Expr, Integer, Sum, Symbol
 from theorems.assumptions.entries import signed
 from theorems.connection_walks.steps.realignment import (
     combination, constant_rows, inverts, small_step, unit_rows,
-)  # fmt: skip
+)
 from theorems.statement import Bound, Definition, Step, array, symbols_of
 
 n, m, d, d_o, r = symbols_of("n m d d_o r")

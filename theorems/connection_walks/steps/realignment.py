@@ -28,14 +28,14 @@ def independent(matrices: IndexedBase, inverse: IndexedBase) -> Assumption:
         rest = [[draw.source.fresh(None) for _ in places[count:]] for _ in square]
         dual = [[draw.source.fresh(None) if spare else 0 for _ in square] for _ in places[count:]]
         paired = [[int(r == c) - sum(x * y[c] for x, y in zip(rest[r], dual, strict=True))
-                   for c in range(count)] for r in range(count)]  # fmt: skip
+                   for c in range(count)] for r in range(count)]
         columns = times(inverted, paired) + dual
         for head, (position, place) in product(range(count), enumerate(places)):
             draw.put(matrices, (head + 1, *place), (square[head] + rest[head])[position])
             draw.put(inverse, (*place, head + 1), columns[position][head])
 
     rule = (Sum(matrices[h, a, b] * inverse[a, b, k], (a, 1, rows), (b, 1, columns)),
-            KroneckerDelta(h, k))  # fmt: skip
+            KroneckerDelta(h, k))
     text = f"the matrices ${latex(matrices.label)}^h$ are independent"
     return Assumption(f"{matrices} independent", text, (rule,), impose)
 
@@ -98,7 +98,7 @@ def combination(J: IndexedBase, weights: IndexedBase, M: IndexedBase) -> Assumpt
         scale = draw.source.inverse(draw.get(str(weights), (last,)))
         for cell in draw.cells(J):
             rest = sum(draw.get(str(weights), (head,)) * draw.get(str(M), (head, *cell))
-                       for head in range(1, last))  # fmt: skip
+                       for head in range(1, last))
             draw.put(M, (last, *cell), (draw.get(str(J), cell) - rest) * scale)
 
     rule = (Sum(weights[h] * M[h, i, j], (h, 1, r)), J[i, j])
@@ -107,7 +107,7 @@ def combination(J: IndexedBase, weights: IndexedBase, M: IndexedBase) -> Assumpt
 
 
 def small_step(slack: IndexedBase, J: IndexedBase, M: IndexedBase, names: tuple[str, ...]
-               ) -> Assumption:  # fmt: skip
+               ) -> Assumption:
     """slack = least - step * bound > 0; searches take least = min J and bound = max(-M),
     mostly, and a step of either sign."""
     least, bound, step = (array(name) for name in names)
@@ -128,7 +128,7 @@ def small_step(slack: IndexedBase, J: IndexedBase, M: IndexedBase, names: tuple[
         draw.put(step, (), sign * low * twice * draw.source.inverse(size * none + 1))
 
     text = "${0}$, ${1}$, ${2}$ with ${2} {1} < {0}$".format(*(latex(x.label) for x in
-                                                          (least, bound, step)))  # fmt: skip
+                                                          (least, bound, step)))
     return Assumption(f"{slack} > 0", text, (), impose, ((slack, ">0"),))
 
 
@@ -155,7 +155,7 @@ def annihilates(Y: IndexedBase, W: IndexedBase, excluded: Assumption) -> Assumpt
         scale = draw.source.inverse(draw.get(str(Y), last))
         for place in product(*(range(1, draw.size(size) + 1) for size in (d_o, d))):
             rest = sum(draw.get(str(Y), cell) * draw.get(str(W), (*cell, *place))
-                       for cell in cells)  # fmt: skip
+                       for cell in cells)
             draw.put(W, (*last, *place), -rest * scale)
 
     rule = (Sum(Y[i, j] * W[i, j, a, b], (i, 1, W.shape[0]), (j, 1, W.shape[1])), Integer(0))

@@ -12,7 +12,7 @@ from sympy import Expr, Integer, KroneckerDelta, Sum
 from theorems.assumptions.metric_walk import (
     POSITIVE, F, F_inv, G, P, T, Z, a, adjoint, b, balance, c, d, e, f, gap, gram, i, imbalance,
     inner, invertible, isometry, j, k, n, pairs, pi, skew, u, v,
-)  # fmt: skip
+)
 from theorems.assumptions.metrics import applied
 from theorems.rules import Vanishing
 from theorems.statement import Definition, Iff, Step, array
@@ -35,7 +35,7 @@ entries = Iff(
     left=(Sum(pi[i] * G[i, a, c] * column_of(i, c, j, b), (c, 1, d)),
           Sum(pi[j] * column_of(j, c, i, a) * G[j, c, b], (c, 1, d))),
     because="so it vanishes iff <e_ia, W e_jb> = <W e_ia, e_jb> for all basis vectors, iff Z = 0.",
-)  # fmt: skip
+)
 B, S, E = array("B", n, n, d, d), array("S", n, n, d, d), array("E", n, n, d, d)
 Y = array("Y", n, n, d, d)
 framed = Definition(

@@ -89,7 +89,7 @@ chung = Step(
                    - half * (t[i] * P[i, j] * s[j] + s[i] * P[j, i] * t[j])),
         additive, reversal, root_law, root_reciprocal, root, positive_t),
     because="Conjugation by $\\Pi^{1/2}$ turns Chung's directed Laplacian into $I - (P + P^*)/2$.",
-)  # fmt: skip
+)
 
 turn = [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
 third = 3 * [fmpq(1, 3)]
@@ -104,7 +104,7 @@ falls_apart = Witness(
            (KroneckerDelta(i, j) + P[i, j] + Sum(P[i, k] * P[k, j], (k, 1, n)), Integer(1))),
     fails=((P[i, j], KroneckerDelta(i, j)),),
     because="The cyclic shift reaches every state within two steps, and P P* = I.",
-)  # fmt: skip
+)
 
 T, F, Fi = array("T", n, n, d, d), array("F", n, d, d), array("F^{-1}", n, d, d)
 G, Gi, Wr = array("G", n, d, d), array("G^{-1}", n, d, d), array("W^*", n, n, d, d)
@@ -123,7 +123,7 @@ def starred(ratio: Expr, block: Expr) -> Definition:
 lifted = array("M", n, n, d, d)
 moved = Definition(lifted[i, j, p, b], Sum(T[j, i, q, p] * G[j, q, b], (q, 1, d)))
 star = Definition(Wr[i, j, a, b], r[i] * pi[j] * P[j, i]
-                  * Sum(Gi[i, a, p] * lifted[i, j, p, b], (p, 1, d)))  # fmt: skip
+                  * Sum(Gi[i, a, p] * lifted[i, j, p, b], (p, 1, d)))
 mean_block = Definition(V[i, j, a, b], half * (P[i, j] * T[i, j, a, b] + Wr[i, j, a, b]))
 adjoint_pair = (star, moved, *time_reversal[1:], metric, inverse_metric, frames)
 
@@ -165,4 +165,4 @@ mean_contracts = Witness(
            (P[i, j], A[i, j])),
     fails=((Sum(V[i, j, a, b] ** 2, (a, 1, d), (b, 1, d)), d * A[i, j] ** 2),),
     because="One edge with T_12 = 1, T_21 = -1: the mean transport is 0, no isometry.",
-)  # fmt: skip
+)

@@ -47,7 +47,7 @@ spanned = Step(
         antisymmetric, logits, skew),
     because="K is bilinear: on vectors of the span of the x_j - x_o it is a combination of cycle "
     "sums, and the cycle sums are its values on the generators.",
-)  # fmt: skip
+)
 token_potential = Step(
     id="token_potential", lhs=Sum(B[i, j], (j, 1, n)), by=(antisymmetric, logits, skew),
     rhs=form(x[i, a], Sum(x[j, b], (j, 1, n))) + half * n * (r[i] - c[i])
@@ -78,7 +78,7 @@ N, C, L, L2 = array("N", d, v), array("C", d, w), array("L", v, d), array("L'", 
 basis, vanishes = spanning(N, C, L, L2), isotropic(N, K)
 F, G = array("F", d, d), array("G", d, d)
 onto = (Definition(F[a, b], Sum(N[a, k] * L[k, b], (k, 1, v))),
-        Definition(G[a, b], Sum(C[a, g] * L2[g, b], (g, 1, w))))  # fmt: skip
+        Definition(G[a, b], Sum(C[a, g] * L2[g, b], (g, 1, w))))
 into_C = Sum(G[e, a] * K[e, b], (e, 1, d))
 into_N = Sum(F[e, a] * K[e, f] * G[f, b], (e, 1, d), (f, 1, d))
 on_V = Sum(F[e, a] * K[e, f] * F[f, b], (e, 1, d), (f, 1, d))
@@ -96,4 +96,4 @@ traces = Sum(L[k, a] * N[a, k], (k, 1, v), (a, 1, d)) + Sum(
 )
 whole = Step(id="whole", lhs=traces, rhs=d, by=(basis,), because="The trace of N L + C L' = I.")
 widths = Step(id="widths", lhs=traces, rhs=v + w, by=(right_inverse(L, N), right_inverse(L2, C)),
-              because="The traces of L N = I and L' C = I: d = v + w.")  # fmt: skip
+              because="The traces of L N = I and L' C = I: d = v + w.")

@@ -79,11 +79,11 @@ def sums_of(X: IndexedBase, sizes: IndexedBase, column: Symbol, row: Symbol) -> 
     of_rows = array(f"t_{X}", *lead, rows)
     is_size, power = sizes_of(X, sizes), "^h" * len(lead)
     by_column = at_most(of_columns[*first, j], Sum(sizes[*first, i, j], (i, 1, rows)), column,
-                        f"$\\lVert {X}{power} \\rVert_1 \\le {latex(column)}$")  # fmt: skip
+                        f"$\\lVert {X}{power} \\rVert_1 \\le {latex(column)}$")
     by_row = at_most(of_rows[*first, i], Sum(sizes[*first, i, j], (j, 1, columns)), row,
-                     f"$\\lVert {X}{power} \\rVert_\\infty \\le {latex(row)}$")  # fmt: skip
+                     f"$\\lVert {X}{power} \\rVert_\\infty \\le {latex(row)}$")
     return Sums(X, sizes, is_size, column, row, of_columns, of_rows,
-                (is_size, *by_column), (is_size, *by_row))  # fmt: skip
+                (is_size, *by_column), (is_size, *by_row))
 
 
 @dataclass(frozen=True)
@@ -103,19 +103,19 @@ class ProductBounds:
     def steps(self) -> tuple[Bound, ...]:
         """All of them, in the order of the argument."""
         return (self.pairs, self.entries, self.sign_column, self.sign_row, self.columns, self.rows,
-                self.both)  # fmt: skip
+                self.both)
 
 
 def product_bounds(
     name: str, E: Sums, F: Sums, C: IndexedBase, product: Expr | None = None,
     by: Sequence[Any] = (),
-) -> ProductBounds:  # fmt: skip
+) -> ProductBounds:
     """Column and row sums of |sum_h E^h F^h|, and their product in the form `product`."""
     *lead, n, m = E.X.shape
     p = F.X.shape[-1]
     one, two = (h,)[: len(lead)], (g,)[: len(lead)]
     heads, others = ([(index, 1, size) for index, size in zip(of, lead, strict=True)]
-                     for of in (one, two))  # fmt: skip
+                     for of in (one, two))
     H = lead[0] if lead else Integer(1)
 
     def term(X: IndexedBase, Y: IndexedBase, of: tuple, inner: Symbol) -> Expr:
@@ -131,24 +131,24 @@ def product_bounds(
     pairs = Bound(
         id=f"{name}_pairs", small=small, large=large, certificate=Integer(0), power=2, by=sizes,
         because="A product is at most that of the absolute values: the squares agree.",
-    )  # fmt: skip
+    )
     gaps = array(f"g_{C}", n, p, *lead, m, *lead, m)
     gap = Definition(gaps[i, k, *one, j, *two, l], large - small)
     entries = Bound(
         id=f"{name}_entries", small=C[i, k], large=total, power=2, by=(gap, pairs, is_size, *sizes),
         certificate=Sum(gap.entry, *over, *others, (l, 1, m)),
         because="Squared, both sides are double sums over such products.",
-    )  # fmt: skip
+    )
     sign_column = Bound(
         id=f"{name}_sign_column", small=Integer(0), large=E.column, by=E.by_column,
         certificate=Sum(E.sizes[*one, i, j], (i, 1, n)) + E.column_slack[*one, j],
         because="It bounds a sum of absolute values.",
-    )  # fmt: skip
+    )
     sign_row = Bound(
         id=f"{name}_sign_row", small=Integer(0), large=F.row, by=F.by_row,
         certificate=Sum(F.sizes[*one, j, k], (k, 1, p)) + F.row_slack[*one, j],
         because="It bounds a sum of absolute values.",
-    )  # fmt: skip
+    )
     slacks = array(f"d_{C}", n, p)
     slack = Definition(slacks[i, k], total - C[i, k])
     columns = Bound(
@@ -158,7 +158,7 @@ def product_bounds(
         + _over(E.column * F.column_slack[*one, k], heads),
         by=(slack, entries, sign_column, *E.by_column, *F.by_column),
         because="The column sums of the first factor times those of the second, head by head.",
-    )  # fmt: skip
+    )
     rows = Bound(
         id=f"{name}_rows", small=Sum(C[i, k], (k, 1, p)), large=H * E.row * F.row,
         certificate=Sum(slacks[i, k], (k, 1, p))
@@ -166,9 +166,9 @@ def product_bounds(
         + _over(F.row * E.row_slack[*one, i], heads),
         by=(slack, entries, sign_row, *E.by_row, *F.by_row),
         because="The row sums likewise.",
-    )  # fmt: skip
+    )
     return ProductBounds(is_size, pairs, entries, sign_column, sign_row, columns, rows,
-                         _both(name, C, is_size, columns, rows, product, by))  # fmt: skip
+                         _both(name, C, is_size, columns, rows, product, by))
 
 
 def _over(entry: Expr, heads: Sequence[tuple]) -> Expr:
@@ -178,7 +178,7 @@ def _over(entry: Expr, heads: Sequence[tuple]) -> Expr:
 def _both(
     name: str, C: IndexedBase, is_size: Assumption, columns: Bound, rows: Bound,
     product: Expr | None, by: Sequence[Any],
-) -> Bound:  # fmt: skip
+) -> Bound:
     """A column sum times a row sum, at most the product of their bounds."""
     n, p = C.shape
     column_excess, row_excess = array(f"e_{C}", p), array(f"f_{C}", n)
@@ -191,4 +191,4 @@ def _both(
         certificate=column_excess[k] * (row + row_excess[r]) + column * row_excess[r],
         by=(of_column, of_row, columns, rows, is_size, *by),
         because="The largest column sum times the largest row sum is the square of the composite.",
-    )  # fmt: skip
+    )

@@ -20,7 +20,7 @@ half = Rational(1, 2)
 
 # All tokens after the first: A_ij with w_i = A_i1 on the first, y_i = x_i - x_1, |y_i| <= r.
 A, w, y, T, s, kappa = (array("A", n, n), array("w", n), array("y", n, d), array("T", n),
-                        array("s", n), array("kappa", n, n))  # fmt: skip
+                        array("s", n), array("kappa", n, n))
 r, w_0 = Symbol("r", real=True), Symbol("w_0", real=True)
 nonnegative_A = signed(A, ">=0")
 
@@ -39,7 +39,7 @@ def _in_the_ball(draw: Draw) -> None:
 
 within = Definition(s[j], r**2 - Sum(y[j, e] ** 2, (e, 1, d)))
 in_the_ball = Assumption("s>=0", r"$|y_j| \le r$ for every token", (), _in_the_ball,
-                         ((s, ">=0"),))  # fmt: skip
+                         ((s, ">=0"),))
 products = Bound(
     id="products", small=Sum(y[i, e] * y[j, e], (e, 1, d)), large=r**2,
     certificate=half * s[i] + half * s[j] + half * Sum((y[i, e] - y[j, e]) ** 2, (e, 1, d)),
@@ -59,7 +59,7 @@ shrink_gap, first_gap = array("sigma", n), array("epsilon", n)
 of_first = Definition(w[i], 1 - Sum(A[i, j], (j, 1, n)))
 least_first = Definition(first_gap[i], w[i] - w_0)
 at_least = Assumption("epsilon>=0", r"$A_{i1} \ge w_0$ for every token after the first",
-                      signs=((first_gap, ">=0"),))  # fmt: skip
+                      signs=((first_gap, ">=0"),))
 shrunk = Definition(shrink_gap[i], shrinks.large - shrinks.small)
 contraction = Bound(
     id="contraction", small=Sum(moved(i) ** 2, (e, 1, d)), large=(1 - w_0) ** 2 * r**2,
@@ -71,7 +71,7 @@ contraction = Bound(
 u, v, x, V, C, b, B, c = (
     array("u", d), array("v", d), array("x", N, d), array("V", m), array("C", N, m), array("b", N),
     array("B", N, N), array("c", N, N),
-)  # fmt: skip
+)
 A_u, A_x = array("A_u", m, m), array("A_x", N, N)
 a = Symbol("a", real=True)
 
@@ -91,7 +91,7 @@ def unit_row(copies: Indexed, rest: Expr, name: str, text: str) -> Assumption:
 
 row_k = unit_row(V[p], a, "row k sums to 1", r"$\sum_p V_p + a = 1$")
 later_rows = unit_row(C[i, p], b[i] + Sum(A_x[i, j], (j, 1, N)), "later rows sum to 1",
-                      r"$\sum_p C_{ip} + b_i + \sum_j A_{ij} = 1$")  # fmt: skip
+                      r"$\sum_p C_{ip} + b_i + \sum_j A_{ij} = 1$")
 copies = Step(
     id="copies", lhs=Sum(A_u[q, p] * u[e], (p, 1, m)), rhs=u[e], by=(sums_to_one(A_u),),
     because="The first k - 1 tokens see only one another.")
@@ -106,7 +106,7 @@ later_tokens = Step(
 
 y_k, y_x, z_k, z, z_k_next, z_next = (
     array("y_k", d), array("Y", N, d), array("z_k", d), array("z", N, d), array("z_k'", d),
-    array("z'", N, d))  # fmt: skip
+    array("z'", N, d))
 length, length_inv, a_inv = (Symbol(name, real=True) for name in ("N_k", "N_k^{-1}", "a^{-1}"))
 
 
@@ -120,7 +120,7 @@ is_length = Assumption(
     ((array("N_k"), ">0"),))
 positive_a = signed(array("a"), ">0")
 reciprocals = (Definition(length_inv, Integer(1), over=length),
-               Definition(a_inv, Integer(1), over=a))  # fmt: skip
+               Definition(a_inv, Integer(1), over=a))
 divided = (*reciprocals, is_length, positive_a)
 
 
@@ -137,7 +137,7 @@ update_k = a * y_k[e]
 update = b[i] * y_k[e] + Sum(A_x[i, j] * y_x[j, e], (j, 1, N))
 now = (Definition(z_k[e], y_k[e] * length_inv), Definition(z[i, e], y_x[i, e] * length_inv))
 after = (Definition(z_k_next[e], update_k * a_inv * length_inv),
-         Definition(z_next[i, e], update * a_inv * length_inv))  # fmt: skip
+         Definition(z_next[i, e], update * a_inv * length_inv))
 length_next = Step(
     id="length_next", lhs=Sum(update_k**2, (e, 1, d)), rhs=(a * length) ** 2, by=(is_length,),
     because="So |y_k| is multiplied by A_kk > 0.")
@@ -168,7 +168,7 @@ ratio = Step(
 
 y_0 = array("y_0", d)
 steps, factors = ({stage: level("y", stage, d) for stage in STAGES},
-                  {stage: number("P", stage) for stage in STAGES})  # fmt: skip
+                  {stage: number("P", stage) for stage in STAGES})
 
 
 def depth_claim(label: str) -> Equation:
@@ -198,7 +198,7 @@ next_layer = Step(
         Definition(factors["l+1"], number("a", "l+1") * factors["l"]), depth_l),
     because="So does the next.")
 depth = Induction(id="depth", claim=depth_claim, hypothesis=depth_l, by=(first_layer, next_layer),
-                  because="So it is at every depth.")  # fmt: skip
+                  because="So it is at every depth.")
 
 share = Symbol("kappa_k", real=True)
 y_1, y_2 = array("y'", d), array("y''", d)

@@ -81,7 +81,7 @@ tail = 3 * z[e, f] + s * dz[e, f] + rho[e, f] + total(
     beta[e, g] * c_1[g, f] + alpha[e, g] * c_2[g, f] + s * alpha[e, g] * z[g, f]
     + beta[e, g] * (s * c_2[g, f] + s**2 * z[g, f])
     + rho[e, g] * (s * c_1[g, f] + s**2 * c_2[g, f] + s**3 * z[g, f]), g,
-)  # fmt: skip
+)
 solves = Step(
     id="solves", lhs=speed + total(A[e, g] * Y_s[g, f], g), rhs=s**2 * tail,
     by=(field_of, solution_of, slope, bend),
@@ -116,11 +116,11 @@ def quadratic(from_: Vector, along: Vector, row: Symbol = e, column: Symbol = f)
 REST = eps**3 * (
     Z[e, f] - rho_0[e, f] - HALF * rho_1[e, f] + HALF * total(
         first(of(v), e, g) * B[g, f] + B[e, g] * first(of(v), g, f) + eps * B[e, g] * B[g, f], g)
-)  # fmt: skip
+)
 FIRST = delta(e, f) + eps * linear(of(v))
 segment = Step(
     id="segment", lhs=T[e, f], by=(moved, slope, bend, at_p, slope_at_p, change),
     rhs=FIRST + eps**2 * quadratic(of(u), of(v)) + REST,
     because=r"$A_0 = \Gamma_p(v, \cdot)$ and $A_1 = \partial_v \Gamma_p(v, \cdot)$ at $p = x + "
     r"\varepsilon u$, expanded in $\varepsilon$.",
-)  # fmt: skip
+)

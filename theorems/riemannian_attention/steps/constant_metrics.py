@@ -14,11 +14,11 @@ from theorems.checker.exact import Draw, evaluate
 from theorems.riemannian_attention.steps.path_energy import (
     D, D2_hhhh, D_hhh, F, FOURTH, G_hh, HALF, K, M, NORM, THIRD, TO_THIRD, TWELFTH, a, b, c,
     christoffel, d, D2, e, eps, f, fixed_ends, frame, h, k, m, mean, moments, seen, weighted, z,
-)  # fmt: skip
+)
 from theorems.rules import Vanishing
 from theorems.statement import (
     Assumption, Bound, Definition, Iff, Step, Witness, array, symbols_of,
-)  # fmt: skip
+)
 
 C_1, C_h = array("C_1", d, d), array("C_h", d, d)
 distance, rho = Symbol("d^2", real=True), Symbol("rho", real=True)
@@ -103,7 +103,7 @@ def lowered(bottom: Symbol, left: Symbol, right: Symbol) -> Expr:
 
 pairs = Definition(ray[b, i, j], Sum(
     lowered(b, a, c) * (KroneckerDelta(a, i) + KroneckerDelta(a, j))
-    * (KroneckerDelta(c, i) + KroneckerDelta(c, j)), (a, 1, d), (c, 1, d)))  # fmt: skip
+    * (KroneckerDelta(c, i) + KroneckerDelta(c, j)), (a, 1, d), (c, 1, d)))
 alone = Definition(axis[b, i], lowered(b, i, i))
 
 
@@ -129,7 +129,7 @@ def _same(draw: Draw) -> None:
 constant = Assumption(
     "constant metric", "the metric is the same all along the path",
     ((M[k, b, c], Sum(F[e, b] * F[e, c], (e, 1, d))),), _same,
-)  # fmt: skip
+)
 E, inverse_E = array("E", m, d, d), array("E'", m, d, d)
 own = (Definition(M[k, b, c], Sum(E[k, e, b] * E[k, e, c], (e, 1, d))), right_inverse(E, inverse_E))
 """Instead a metric of its own at every node, for a mutant."""
@@ -154,4 +154,4 @@ detour = Witness(
            (Sum(root[k] * length[k], (k, 1, 3)), Rational(6, 5))),
     fails=((Sum(root[k] * length[k], (k, 1, 3)), Integer(10)),),
     because=r"Lengths are $\sqrt \lambda$ times Euclidean ones: up, along $y = \frac1{10}$, down.",
-)  # fmt: skip
+)

@@ -13,7 +13,7 @@ from theorems.checker.exact import Draw, Generators
 from theorems.rules import Induction
 from theorems.statement import (
     Assumption, Bound, Cited, Definition, Equation, Rule, Step, array, symbols_of,
-)  # fmt: skip
+)
 
 a, b, c = symbols_of("a b c")
 
@@ -50,7 +50,7 @@ def bounded(W: IndexedBase, K: IndexedBase, norm: Symbol | None = None) -> Assum
     limit = "1" if norm is None else latex(norm)
     rule = (gram(W), square * KroneckerDelta(a, c) - gram(K))
     return Assumption(f"{W} is bounded", rf"$\lVert {name}{indices} \rVert \le {limit}$",
-                      (rule,), impose)  # fmt: skip
+                      (rule,), impose)
 
 
 def _orthonormal(draw: Draw, size: int) -> Rows:
@@ -58,7 +58,7 @@ def _orthonormal(draw: Draw, size: int) -> Rows:
     if isinstance(draw.source, Generators):
         angle = unit_vector(draw, 2)
         return [[part * int(row == column) for column in range(size)]
-                for part in angle for row in range(size)]  # fmt: skip
+                for part in angle for row in range(size)]
     columns = [row[:size] for row in reflection(draw, 2 * size)]
     return times(columns, reflection(draw, size))
 
@@ -95,15 +95,15 @@ def iterated(below: bool) -> Iterated:
         id="first_level", lhs=claim("1")[0], rhs=claim("1")[1],
         by=(Definition(o["1"], start), Definition(P["1"], Integer(1)),
             Definition(R["1"], Integer(0))), because="No layer, no factor.",
-    )  # fmt: skip
+    )
     following = Step(
         id="next_level", lhs=claim("l+1")[0], rhs=claim("l+1")[1],
         by=(Definition(o["l+1"], factor * o["l"] + sign * excess), next_rest,
             Definition(P["l+1"], factor * P["l"]), at_l),
         because="One more layer multiplies both terms by its factor.",
-    )  # fmt: skip
+    )
     every = Induction(id="every_level", claim=claim, hypothesis=at_l, by=(first, following),
-                      because="So it is at every depth.")  # fmt: skip
+                      because="So it is at every depth.")
     signs = tuple(signed(array(name), ">=0") for name in (factor.name, excess.name, R["l"].name))
     rest = Bound(
         id="rest_of_a_sign", small=Integer(0), large=R["l+1"], certificate=factor * R["l"] + excess,

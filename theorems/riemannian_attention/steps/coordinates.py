@@ -73,14 +73,14 @@ affine_step = Step(
 displacement = array("u", d)
 displaced = Definition(displacement[a], -eta * descent(H, p, a))
 image = Definition(after[i], y[i] + moved(displacement[a]) + Rational(1, 2) * Sum(
-    bend[i, a, b] * displacement[a] * displacement[b], (a, 1, d), (b, 1, d)))  # fmt: skip
+    bend[i, a, b] * displacement[a] * displacement[b], (a, 1, d), (b, 1, d)))
 defect = Step(
     id="defect", lhs=after[i] - (y[i] - eta * descent(H_y, p_y, i)),
     rhs=Rational(1, 2) * eta**2 * Sum(
         bend[i, a, b] * descent(H, p, a) * Sum(H[b, g] * p[g], (g, 1, d)), (a, 1, d), (b, 1, d)),
     by=(image, displaced, inverse_y, gradient_y, jacobian),
     because=r"The map to second order around x; the first-order term is the step in y.",
-)  # fmt: skip
+)
 
 # One x, m displacements, each the step of some gradient: what commutes with all of them is affine.
 given_u, images = array("u_k", m, d), array("y_k", m, d)
@@ -159,7 +159,7 @@ stays_diagonal = Step(
 others, raised = array("D_1", d, d), array("W", d, d, d)
 heavier = Definition(others[g, a], 1 + KroneckerDelta(a, g))
 part = Definition(raised[g, i, j], Sum(
-    others[g, a] * inverse_J[a, i] * inverse_J[a, j], (a, 1, d)))  # fmt: skip
+    others[g, a] * inverse_J[a, i] * inverse_J[a, j], (a, 1, d)))
 must_be_monomial = Step(
     id="must_be_monomial", by=(part, heavier),
     lhs=raised[g, i, j] - Sum(inverse_J[a, i] * inverse_J[a, j], (a, 1, d)),

@@ -7,7 +7,7 @@ from sympy import Expr, IndexedBase
 from theorems.riemannian_attention.steps.connection_jets import (
     HALF, a, b, backwards, d, delta, derivative, e, eps, f, first, g, h, linear, of, origin,
     quadratic, side, total,
-)  # fmt: skip
+)
 from theorems.statement import Definition, Step, array
 
 EDGES = ("ij", "jk", "ki")
@@ -39,7 +39,7 @@ REST = (
              + times(X1, W2, X3) + times(W1, X2, X3))
     + eps**2 * (times(X1, W2, W3) + times(W1, X2, W3) + times(W1, W2, X3))
     + eps**3 * times(W1, W2, W3)
-)  # fmt: skip
+)
 remaining = Definition(rest[e, f], REST)
 expansion = Step(
     id="expansion", lhs=times(*T), by=(*transports, remaining, *remainders),
@@ -47,7 +47,7 @@ expansion = Step(
     + eps**3 * rest[e, f],
     because=r"The product of three matrices $I + \varepsilon X + \varepsilon^2 Y + \varepsilon^3 "
     r"Z$.",
-)  # fmt: skip
+)
 A, B = array("A", d, d), array("B", d, d)
 A_a, A_b, B_a, B_b = (
     array(rf"\partial_{vector} {name}", d, d) for name in "AB" for vector in "ab"
@@ -58,21 +58,21 @@ MATRICES = (
     Definition(A_b[e, f], derivative(of(b), of(a), e, f)),
     Definition(B_a[e, f], derivative(of(a), of(b), e, f)),
     Definition(B_b[e, f], derivative(of(b), of(b), e, f)),
-)  # fmt: skip
+)
 SQUARE_A, SQUARE_B, AB, BA = times(A, A), times(B, B), times(A, B), times(B, A)
 linear_parts = (
     Definition(X1[e, f], A[e, f]), Definition(X2[e, f], B[e, f] - A[e, f]),
     Definition(X3[e, f], -B[e, f]),
-)  # fmt: skip
+)
 quadratic_parts = (
     Definition(Y1[e, f], HALF * (SQUARE_A + A_a[e, f])),
     Definition(Y2[e, f], HALF * (SQUARE_A - AB - BA + SQUARE_B
                                  - A_a[e, f] - A_b[e, f] + B_a[e, f] + B_b[e, f])),
     Definition(Y3[e, f], HALF * (SQUARE_B - B_b[e, f])),
-)  # fmt: skip
+)
 STARTS = {
     "from_j_to_i": (of(a), backwards), "from_k_to_j": (of(b), side), "from_i_to_k": (origin, of(b))
-}  # fmt: skip
+}
 """Where a transport starts and how far it goes, both over eps: T_ij leads from x_j to x_i."""
 edges = tuple(
     Step(
@@ -81,7 +81,7 @@ edges = tuple(
         because=r"$\Gamma$ and $\partial\Gamma$ are linear in the two vectors.",
     )
     for (name, (u, v)), x, y in zip(STARTS.items(), linear_parts, quadratic_parts, strict=True)
-)  # fmt: skip
+)
 curvature = Definition(R_ab[e, f], B_a[e, f] - A_b[e, f] + AB - BA)
 curvature_proxy = Step(
     id="curvature_proxy", lhs=times(*T),
@@ -94,14 +94,14 @@ curvature_proxy = Step(
 y, dy, ddy, half_ddy = (
     array(name, *shape) for name, shape in (
         ("y", (d,)), (r"\partial y", (d, d)), (r"\partial^2 y", (d, d, d)), ("H", (d, d, d)))
-)  # fmt: skip
+)
 symmetric = Definition(ddy[g, h, e], half_ddy[g, h, e] + half_ddy[h, g, e])
 
 
 def second_derivative(
     outer: IndexedBase, inner: IndexedBase, of_outer: IndexedBase, of_inner: IndexedBase,
     slope: IndexedBase,
-) -> Expr:  # fmt: skip
+) -> Expr:
     """Entry e of nabla_outer nabla_inner y for constant fields: d(d y + Gamma y) + Gamma(...); of
     Gamma(outer, .), Gamma(inner, .) and d_outer Gamma(inner, .)."""
     along = total(ddy[g, h, e] * outer[g] * inner[h], g, h)

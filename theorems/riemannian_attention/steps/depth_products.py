@@ -19,7 +19,7 @@ from theorems.statement import Assumption, Bound, Definition, Equation, Step, ar
 At = Callable[[Expr], Expr]
 depth = {label: number("L", label) for label in STAGES}
 first_depth, next_depth = (Definition(depth["1"], Integer(2)),
-                           Definition(depth["l+1"], depth["l"] + 1))  # fmt: skip
+                           Definition(depth["l+1"], depth["l"] + 1))
 
 
 @dataclass(frozen=True)
@@ -51,14 +51,14 @@ def product(
     first = Step(
         id=f"first_{name}", lhs=claim("1")[0], rhs=claim("1")[1], because="One layer, at $l = 2$.",
         by=(Definition(P["1"], factor(depth["1"])), Definition(w["1"], start), first_depth),
-    )  # fmt: skip
+    )
     following = Step(
         id=f"next_{name}", lhs=claim("l+1")[0], rhs=claim("l+1")[1], because=because,
         by=(Definition(P["l+1"], factor(depth["l+1"]) * P["l"]), at_l,
             Definition(w["l+1"], grows(depth["l+1"]) * w["l"]), next_depth),
-    )  # fmt: skip
+    )
     every = Induction(id=f"every_{name}", claim=claim, hypothesis=at_l, by=(first, following),
-                      because="So it is at every depth.")  # fmt: skip
+                      because="So it is at every depth.")
     return Product(first, following, every)
 
 
@@ -68,14 +68,14 @@ TWO = Integer(1), lambda k: (k - 1) * k
 THREE = half, lambda k: (k - 1) * (k**2 - k + 1)
 less_1 = product("Pu", lambda k: k - 1, lambda k: Integer(2), ONE, "$2 w (k - 1)$.")
 more_1 = product("Qu", lambda k: k + 1, lambda k: k * (k + 1), ONE,
-                 "$(k - 1) k w (k + 1)$.")  # fmt: skip
+                 "$(k - 1) k w (k + 1)$.")
 less_2 = product("Rv", lambda k: k**2 - 1, lambda k: k + 1, TWO, "$k^2 - 1 = (k - 1)(k + 1)$.")
 square_2 = product("Sv", lambda k: k**2, lambda k: 2 * k, TWO, "$2 (k - 1) w k^2$.")
 less_3 = product("Tw", lambda k: k**3 - 1, lambda k: 2 * (k**2 + k + 1), THREE,
                  "$k^3 - 1 = (k - 1)(k^2 + k + 1)$, and $L^2 + L + 1 = k^2 - k + 1$ at $L = k - "
-                 "1$.")  # fmt: skip
+                 "1$.")
 more_3 = product("Vw", lambda k: k**3 + 1, lambda k: 3 * k * (k + 1), THREE,
-                 "$k^3 + 1 = (k + 1)(k^2 - k + 1)$.")  # fmt: skip
+                 "$k^3 + 1 = (k + 1)(k^2 - k + 1)$.")
 
 t, l = symbols_of("t")[0], Symbol("l", real=True)
 at_least_2 = Definition(l, 1 + t)
@@ -103,7 +103,7 @@ power = tuple(
         by=(of_spread, of_depth), because=f"$B = {c} \\log l$ iff $e^B = l^{c}$.",
     )
     for c in (1, 2, 3)
-)  # fmt: skip
+)
 
 terms, fall, drop = array("b", n), array("beta", n), array("gamma", n)
 last, top = Symbol("b_*", real=True), Symbol("b^*", real=True)
@@ -130,7 +130,7 @@ def geometric_claim(label: str) -> Equation:
 
 
 geometric_l = hypothesis("the geometric sum", geometric_claim("l"), term["l"],
-                         geometric_claim("l")[1])  # fmt: skip
+                         geometric_claim("l")[1])
 first_geometric = Step(
     id="first_geometric", lhs=geometric_claim("1")[0], rhs=geometric_claim("1")[1],
     by=(Definition(term["1"], ratio), Definition(total["1"], Integer(1))), because="One term, 1.",
@@ -140,7 +140,7 @@ next_geometric = Step(
     by=(Definition(term["l+1"], ratio * term["l"]), geometric_l,
         Definition(total["l+1"], total["l"] + term["l"])),
     because=r"$\rho t_l = t_l - (1 - \rho) t_l$.",
-)  # fmt: skip
+)
 geometric = Induction(
     id="geometric", claim=geometric_claim, hypothesis=geometric_l,
     by=(first_geometric, next_geometric),

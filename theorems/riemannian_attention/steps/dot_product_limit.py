@@ -35,7 +35,7 @@ def dot(one, other) -> Expr:
 low_rank = Definition(G[i, a, b], D[i, a] * delta(a, b) + Sum(U[i, a, c] * U[i, b, c], (c, 1, r)))
 identity_metric = (
     low_rank, Definition(D[i, a], Integer(1)), Definition(U[i, a, c], Integer(0)),
-)  # fmt: skip
+)
 scores = Definition(S[i, j], -half * t * square(G[i, a, b]))
 standard = Definition(L[i, j], t * dot(i, j) - half * t * dot(j, j))
 row_term = Definition(u[i], -half * t * dot(i, i))
@@ -105,7 +105,7 @@ BALANCED = (
     dot_product, visible2, Definition(w2[i, j], h[i, j] * g[j]),
     Definition(h[i, j], H[i, j] + H[j, i]), Definition(m[i, j], l[i, j] + l[j, i]),
     signed(l, ">=0"), signed(H, ">0"), signed(g, ">0"),
-)  # fmt: skip
+)
 balance = Step(
     id="balance", lhs=g[i] * Z2[i] * P2[i, j], rhs=g[j] * Z2[j] * P2[j, i],
     by=BALANCED,

@@ -25,7 +25,7 @@ weights, signs = (sums_to_one(al), sums_to_one(be)), (signed(al, ">=0"), signed(
 two_rows = (
     Definition(p[0][j], t * r * al[j]), Definition(p[1][l], r * be[l]),
     Definition(q[0][j], r * al[j]), Definition(q[1][l], t * r * be[l]),
-)  # fmt: skip
+)
 defined = (*two_rows, *numbers)
 
 
@@ -36,7 +36,7 @@ def total(row: tuple[IndexedBase, IndexedBase]) -> Expr:
 
 row_p, row_q = (
     Step(id=f"row_{name}", lhs=total(row), rhs=Integer(1), by=(*defined, *weights),
-         because="$(t + 1) r = 1$.") for name, row in (("p", p), ("q", q)))  # fmt: skip
+         because="$(t + 1) r = 1$.") for name, row in (("p", p), ("q", q)))
 larger_first, larger_second = (
     Bound(id=f"larger_{name}", small=small, large=large, certificate=theta * group,
           by=(*defined, sign), because=r"So $|p_j - q_j|$ is $\theta$ times a weight.")
@@ -44,12 +44,12 @@ larger_first, larger_second = (
         ("first", q[0][j], p[0][j], al[j], signs[0]),
         ("second", p[1][l], q[1][l], be[l], signs[1]),
     )
-)  # fmt: skip
+)
 attained = Step(
     id="attained", rhs=theta, by=(*defined, *weights),
     lhs=half * (Sum(p[0][j] - q[0][j], FIRST) + Sum(q[1][l] - p[1][l], SECOND)),
     because=r"$\alpha$ and $\beta$ sum to 1.",
-)  # fmt: skip
+)
 across = Step(
     id="across", lhs=p[0][j] * q[1][l], rhs=t**2 * q[0][j] * p[1][l], by=two_rows,
     because="The odds grow by $t^2$ from a key of the first group to one of the other,",
@@ -82,11 +82,11 @@ clusters = Assumption(
     "two clusters of n tokens",
     r"$x_i = o \pm w$, with $+$ for $n$ tokens and $-$ for the other $n$",
     ((c[f] ** 2, Integer(1)), (Sum(c[f], (f, 1, two)), Integer(0))), _two_signs,
-)  # fmt: skip
+)
 placed = Definition(x[f, i, a], o[a] + c[f] * w[a])
 count = Definition(mean, Integer(1), over=n)
 cluster_square = Step(id="cluster_square", lhs=u**2, rhs=y_c - 1, by=(Definition(y_c, 1 + u**2),),
-                      because="$y = 1 + t$, $t = u^2$.")  # fmt: skip
+                      because="$y = 1 + t$, $t = u^2$.")
 cluster_tanh = Definition(theta_c, 1 - 2 * r_c)
 walk = Definition(W[f, i, e, k], half * mean * (1 + theta_c * c[f] * c[e]))
 means = Definition(Y[f, i, a], Sum(W[f, i, e, k] * x[e, k, a], *TOKENS))
@@ -96,7 +96,7 @@ cluster_scores = Step(
     id="cluster_scores", lhs=S[f, i, e, k],
     rhs=-gamma * Sum(w[a] ** 2, FEATURES) * (1 - c[f] * c[e]), by=(squared, placed, clusters),
     because=r"0 inside a cluster, $-\frac12 g \mathrm{osc}^2$ across, as $\mathrm{osc} = 2 |w|$.",
-)  # fmt: skip
+)
 cluster_weights = Step(
     id="cluster_weights", lhs=2 * n * y_c * W[f, i, e, k], rhs=1 + u**2 + (u**2 - 1) * c[f] * c[e],
     by=(count, Definition(r_c, Integer(1), over=y_c), cluster_square, cluster_tanh, walk),

@@ -73,6 +73,6 @@ def short_of_all(U: IndexedBase, W: IndexedBase, v: IndexedBase) -> Assumption:
             draw.put(v, (row,), rows[columns][row - 1])
 
     rules = ((Sum(W[c, a] * U[a, e], (a, 1, d)), KroneckerDelta(c, e)),
-             (Sum(v[a] * U[a, c], (a, 1, d)), Integer(0)))  # fmt: skip
+             (Sum(v[a] * U[a, c], (a, 1, d)), Integer(0)))
     text = f"${W} {U} = I$ and ${U}^\\top {v} = 0$"
     return Assumption(f"{W} inverts {U} beside {v}", text, rules, impose)

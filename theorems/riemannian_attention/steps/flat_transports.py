@@ -58,14 +58,14 @@ def pentagon(gap: IndexedBase, T: IndexedBase) -> Definition:
     """a + T_ji b - b - T_ki a with a = x_j - x_i and b = x_k - x_i."""
     first, second = (x[to, e] - x[i, e] for to in (j, k))
     return Definition(gap[i, j, k, e], first - second + total(
-        T[j, i, e, f] * (x[k, f] - x[i, f]) - T[k, i, e, f] * (x[j, f] - x[i, f]), f))  # fmt: skip
+        T[j, i, e, f] * (x[k, f] - x[i, f]) - T[k, i, e, f] * (x[j, f] - x[i, f]), f))
 
 
 turned, other_turned = transport(T, R), transport(other_T, B)
 one_frame = (
     Definition(E[i, a, b], one[a, b]), Definition(coframe[i, a, b], one_inverse[a, b]),
     framed_by(one, one_inverse),
-)  # fmt: skip
+)
 unturned = Definition(R[i, j, a, b], delta(a, b))
 trivial = Step(
     id="trivial", lhs=T[i, j, a, b], rhs=delta(a, b), by=(turned, unturned, *one_frame),
@@ -81,14 +81,14 @@ closed, closed_by_turns = (
     Step(id=name, lhs=around(moved), rhs=delta(a, b), by=(lemma,), because="$I I I = I$.")
     for name, moved, lemma in (("closed", T, trivial),
                                ("closed_by_turns", other_T, trivial_by_turns))
-)  # fmt: skip
+)
 gap_defined = pentagon(gap, T)
 no_gap, no_gap_by_turns = (
     Step(id=name, lhs=corner[i, j, k, e], rhs=Integer(0), by=(pentagon(corner, moved), lemma),
          because="$a + b - b - a = 0$.")
     for name, corner, moved, lemma in (("no_gap", gap, T, trivial),
                                        ("no_gap_by_turns", other_gap, other_T, trivial_by_turns))
-)  # fmt: skip
+)
 
 metrics = Definition(G[i, a, b], total(E[i, c, a] * E[i, c, b], c))
 turn_defect = Step(
@@ -102,4 +102,4 @@ metric_gap = Step(
     rhs=total(E[j, c, a] * (total(B[i, j, e, c] * B[i, j, e, f], e) - delta(c, f)) * E[j, f, b],
               c, f),
     by=(coboundary, metrics, framed), because="The same read backwards.",
-)  # fmt: skip
+)

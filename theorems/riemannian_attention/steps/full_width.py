@@ -38,7 +38,7 @@ def _fill(draw: Draw, basis: IndexedBase, dual: IndexedBase) -> None:
 
 
 symmetric_part = half * (KroneckerDelta(a, h) * KroneckerDelta(b, l)
-                         + KroneckerDelta(a, l) * KroneckerDelta(b, h))  # fmt: skip
+                         + KroneckerDelta(a, l) * KroneckerDelta(b, h))
 spanning = Assumption(
     "B spans", r"$\sum_q (C_q)_{hl} B_q$ is the symmetric part of $e_h e_l^\top$: the matrices "
     "$B_q$ span the symmetric ones",
@@ -52,7 +52,7 @@ independent = Assumption(
 )
 
 scores = Definition(S[i, j], -half * Sum(
-    (x[i, a] - x[j, a]) * G[i, a, b] * (x[i, b] - x[j, b]), (a, 1, d), (b, 1, d)))  # fmt: skip
+    (x[i, a] - x[j, a]) * G[i, a, b] * (x[i, b] - x[j, b]), (a, 1, d), (b, 1, d)))
 J_1, J_d, J_g = array("J_1", w), array("J_d", w, d), array("J_g", w, g)
 Phi, Psi = array("Phi", n, w), array("Psi", n, w)
 alpha, beta = array("alpha", n), array("beta", n, d)
@@ -66,7 +66,7 @@ features = (
                - half * Sum(J_g[p, q] * gamma[i, q], (q, 1, g))),
     Definition(Psi[j, p], J_1[p] + Sum(J_d[p, a] * x[j, a], (a, 1, d))
                + Sum(J_g[p, q] * y[j, q], (q, 1, g))),
-)  # fmt: skip
+)
 width = RankBound(
     id="width", small=(S[i, j], (i, n), (j, n)), large=(Phi[i, p], (i, n), (p, w)),
     after=(Psi[j, p], (p, w), (j, n)),

@@ -11,15 +11,15 @@ from theorems.assumptions.entries import signed
 from theorems.checker.exact import Draw, Rejected, SmallIntegers
 from theorems.riemannian_attention.steps.absolute_sums import (
     Sums, at_most, product_bounds, sizes_of, sums_of,
-)  # fmt: skip
+)
 from theorems.statement import Assumption, Bound, Definition, Step, array, symbols_of
 
 n, m, p, H = symbols_of("n m p H")
 i, j, k, l, h = symbols_of("i j k l h")
 Z, W, Y, U, C_H = (array("Z", H, n, m), array("W", H, m, p), array("Y", H, n, m),
-                   array("U", H, m, p), array("C_H", n, p))  # fmt: skip
+                   array("U", H, m, p), array("C_H", n, p))
 kappa, theta, columns_0, rows_0 = (array("kappa", H), array("theta", H), array("s_0", H, m),
-                                   array("t_0", H, n))  # fmt: skip
+                                   array("t_0", H, n))
 a, a_row, w, v, q, c, c_row = (
     Symbol(name, real=True) for name in ("a", "a'", "w", "v", "q", "c", "c'")
 )
@@ -37,12 +37,12 @@ def _share_of_heads(draw: Draw) -> None:
     heads, rows, columns = draw.shape(Y)
     for head in range(1, heads + 1):
         entry = [[draw.get(str(Y), (head, row, column)) for column in range(1, columns + 1)]
-                 for row in range(1, rows + 1)]  # fmt: skip
+                 for row in range(1, rows + 1)]
         sums = max(map(sum, zip(*entry, strict=True))), max(map(sum, entry))
         if any(factor <= 0 < total for factor, total in zip(factors, sums, strict=True)):
             raise Rejected("no multiple of 0 bounds a residual")
         least = [total * draw.source.inverse(factor) if total else 0
-                 for factor, total in zip(factors, sums, strict=True)]  # fmt: skip
+                 for factor, total in zip(factors, sums, strict=True)]
         draw.put(kappa, (head,), max(least) + draw.source.rng.choice((0, 0, 1)))
 
 
@@ -56,12 +56,12 @@ residual_columns = Bound(
     id="residual_columns", small=Sum(Y[h, i, j], (i, 1, n)), large=a,
     certificate=columns_0[h, j] + theta[h] * c,
     by=(is_size, of_columns, column_shares, largest, positive_c, positive_c_row, shared,
-        kappa_at_most), because="kappa_h <= q.")  # fmt: skip
+        kappa_at_most), because="kappa_h <= q.")
 residual_rows = Bound(
     id="residual_rows", small=Sum(Y[h, i, j], (j, 1, m)), large=a_row,
     certificate=rows_0[h, i] + theta[h] * c_row,
     by=(is_size, of_rows, row_shares, largest, positive_c, positive_c_row, shared,
-        kappa_at_most), because="kappa_h <= q.")  # fmt: skip
+        kappa_at_most), because="kappa_h <= q.")
 
 s, t = array("s_Z", H, m), array("t_Z", H, n)
 residuals = Sums(
@@ -69,7 +69,7 @@ residuals = Sums(
     (is_size, Definition(s[h, j], a - Sum(Y[h, i, j], (i, 1, n))), residual_columns),
     (is_size, Definition(t[h, i], a_row - Sum(Y[h, i, j], (j, 1, m))), residual_rows))
 multi_head = product_bounds("heads", residuals, sums_of(W, U, w, v), C_H,
-                            (H * q) ** 2 * w * v * c * c_row, (of_columns, of_rows))  # fmt: skip
+                            (H * q) ** 2 * w * v * c * c_row, (of_columns, of_rows))
 
 A, x, z, shift = array("A", H, n, n), array("x", n, m), array("z", H, m), array("zeta", p)
 residual_of_head = Definition(Z[h, i, j], Sum(A[h, i, l] * x[l, j], (l, 1, n)) - z[h, j])

@@ -8,7 +8,7 @@ from theorems.assumptions.entries import right_inverse
 from theorems.assumptions.turned_frames import (
     E, G, R, T, W, a, b, c, coframe, d, e, f, flat, framed, gap, gauge, gauged, i, isometric, j, k,
     metrics, n, opposite, orthogonal, paired, reversed_turn, total, triangles, turned, unit,
-)  # fmt: skip
+)
 from theorems.statement import Definition, Step, array, symbols_of
 
 l, h = symbols_of("l h")
@@ -24,7 +24,7 @@ isometry = Step(
 )
 turn_of = Definition(
     R[i, j, a, b], total(E[i, a, c] * T[i, j, c, e] * coframe[j, e, b], c, e)
-)  # fmt: skip
+)
 turn_orthogonal = Step(
     id="turn_orthogonal", lhs=total(R[i, j, c, a] * R[i, j, c, b], c), rhs=delta(a, b),
     by=(turn_of, framed, isometric),
@@ -65,7 +65,7 @@ turns_transposed = Step(
 
 SIDES = ("ij", "jk", "ki")
 E_3, coframe_3 = ({node: array(f"E{mark}_{{{node}}}", d, d) for node in "ijk"}
-                  for mark in ("", "^{-1}"))  # fmt: skip
+                  for mark in ("", "^{-1}"))
 R_3, T_3 = ([array(f"{name}_{{{side}}}", d, d) for side in SIDES] for name in "RT")
 framed_3 = [right_inverse(E_3[node], coframe_3[node]) for node in "ijk"]
 turned_3 = [

@@ -26,7 +26,7 @@ positive_omega, norms = signed(omega, ">=0"), norm_at_most(W, K, omega[h], h)
 
 
 def together(name: str, single: Bound, size: Callable[[Expr], Expr], reach: Expr, z: IndexedBase,
-             by: tuple[Any, ...] = ()) -> tuple[Bound, Definition, Expr]:  # fmt: skip
+             by: tuple[Any, ...] = ()) -> tuple[Bound, Definition, Expr]:
     """Vectors z_h of length at most size(h) reach: their inner products are at most the products
     of these; what is left of them, and its sum over all pairs of heads."""
     short, free = array(f"s_{name}", H), array(f"w_{name}", H, H)
@@ -38,7 +38,7 @@ def together(name: str, single: Bound, size: Callable[[Expr], Expr], reach: Expr
         + short[h] * Sum(z[f, a] ** 2, FEATURES),
         by=(Definition(short[h], single.large - single.small), single, positive_omega, *by),
         because="Cauchy-Schwarz, by Lagrange's identity.",
-    )  # fmt: skip
+    )
     left = Definition(free[h, f], products.large - products.small)
     return products, left, Sum(free[h, f], HEADS, (f, 1, H))
 
@@ -53,7 +53,7 @@ def _variations(draw: Draw) -> None:
 
 
 bounded_variation = Assumption("tau bounds T", r"$T_h \le \tau_h$", (), _variations,
-                               ((sig, ">=0"),))  # fmt: skip
+                               ((sig, ">=0"),))
 rows = (*tv.rows, tv.marks, tv.variation, *tv.parts)
 moved = Definition(z[h, a], Sum(W[h, a, b] * Y[h, b], INNER))
 averages_gap = Definition(gap[h], tv.dobrushin.large - tv.dobrushin.small)
@@ -66,7 +66,7 @@ def output(token: IndexedBase, row: IndexedBase) -> Definition:
 
 
 def heads_add(name: str, tau: IndexedBase, sign: Bound, below: tuple[Any, ...]
-              ) -> tuple[Bound, Bound]:  # fmt: skip
+              ) -> tuple[Bound, Bound]:
     """|x' - x''| <= sum_h omega_h tau_h D, where tau >= 0 bounds the variations: `below` holds
     sigma = tau - T and why it is >= 0. One head, and all of them."""
     one = Bound(
@@ -83,7 +83,7 @@ def heads_add(name: str, tau: IndexedBase, sign: Bound, below: tuple[Any, ...]
         large=Sum(omega[h] * tau[h], HEADS) ** 2 * D**2, certificate=all_left,
         by=(left, output(X, P), output(X_q, Q), moved, tv.averages, products),
         because="The bias cancels, and the heads' differences add.",
-    )  # fmt: skip
+    )
 
 
 spare = Definition(sig[h], tau[h] - T[h])
@@ -108,7 +108,7 @@ def _radius(draw: Draw) -> None:
 
 
 inside = Assumption("tokens in a ball", r"$|x_j| \le |\rho|$ for all tokens", (), _radius,
-                    ((within, ">=0"),))  # fmt: skip
+                    ((within, ">=0"),))
 mean = Definition(y[h, a], Sum(P[h, j] * x[j, a], tv.KEYS))
 average = Bound(
     id="average", small=Sum(y[h, a] ** 2, FEATURES), large=radius**2,
@@ -129,7 +129,7 @@ mean_products, mean_left, all_mean_left = together(
 norm_slack = Symbol("epsilon", real=True)
 norm_left = Definition(norm_slack, 1 - Sum(omega[h], HEADS))
 total_norm = Assumption("norms of sum at most 1", r"$\sum_h \omega_h \le 1$",
-                        signs=((array(norm_slack.name), ">=0"),))  # fmt: skip
+                        signs=((array(norm_slack.name), ">=0"),))
 ball = Bound(
     id="ball", small=Sum(Sum(u[h, a], HEADS) ** 2, FEATURES), large=radius**2,
     certificate=all_mean_left + radius**2 * norm_slack * (norm_slack + 2 * Sum(omega[h], HEADS)),

@@ -15,7 +15,7 @@ from theorems.assumptions.frames import frame, identity, inverse_of, put_rows
 from theorems.checker.exact import Draw, SmallIntegers
 from theorems.riemannian_attention.steps.connection_jets import (
     D_Gamma, HALF, Gamma, a, b, d, e, f, g, h, k, l, total,
-)  # fmt: skip
+)
 from theorems.riemannian_attention.steps.curvature_proxy import A, B, MATRICES, R_ab, curvature
 from theorems.riemannian_attention.steps.teleparallel import F, inverse_F
 from theorems.riemannian_attention.steps.torsion_proxy import torsion, torsion_of
@@ -109,11 +109,11 @@ slope_lowered = Step(
 )
 SECOND = HALF * total(
     (ddG[k, f, l, m] - ddG[k, m, l, f]) * (a[k] * b[l] - b[k] * a[l]), k, l
-)  # fmt: skip
+)
 framed_symbols = tuple(
     Definition(moved[g, m], total(F[g, o] * symbols[o, m], o))
     for moved, symbols in ((moved_a, A), (moved_b, B))
-)  # fmt: skip
+)
 BENT = total(moved_b[g, m] * moved_a[g, f] - moved_a[g, m] * moved_b[g, f], g)
 covariant = Definition(R_low[m, f], SECOND + BENT)
 riemann = Step(
@@ -121,7 +121,7 @@ riemann = Step(
     by=(covariant, curvature, *framed_symbols, *MATRICES, slope_lowered, parallel_metric,
         kind_slope, commuting, metric),
     because=r"$\partial_a G = G\, \Gamma(a) + (G\, \Gamma(a))^\top$ leaves one product a side.",
-)  # fmt: skip
+)
 skew = Step(
     id="skew", lhs=R_low[m, f], rhs=-R_low[f, m], by=(covariant,),
     because="Both parts change sign with their two indices.",

@@ -20,7 +20,7 @@ from theorems.assumptions.low_rank import annihilated, inverse_of
 from theorems.rules import Vanishing
 from theorems.statement import (
     Assumption, Bound, Definition, Rule, Step, array, symbols_of,
-)  # fmt: skip
+)
 
 d, r, p = symbols_of("d r p")
 a, b, c, e, f, g, h, k = symbols_of("a b c e f g h k")
@@ -84,7 +84,7 @@ def _root(draw: Draw) -> None:
         raise Rejected(f"{rows} rows do not make a root of full rank {rank}")
     searching = type(draw.source) is SmallIntegers
     turned, embedded = ([turn(draw, size) if searching else identity(size)
-                         for size in (rank, width)])  # fmt: skip
+                         for size in (rank, width)])
     factors, below, lengths = identity(rank), [], []
     for place in range(rank):
         length: Value = fmpq(0)
@@ -96,7 +96,7 @@ def _root(draw: Draw) -> None:
         lengths.append(length)
     below += [rank * [0] for _ in range(rows - rank - len(below))]
     scaled = [[embedded[row][at] * lengths[at] if at < width else fmpq(0) for at in range(rank)]
-              for row in range(width)]  # fmt: skip
+              for row in range(width)]
     put(draw, H, (), times(factors + below, transposed(turned)))
     put(draw, V, (), times(scaled, transposed(turned)))
 
@@ -106,7 +106,7 @@ root = Assumption(
     r"$M^2 = I + V^\top V$",
     ((Sum(V[a, c] * V[a, e], (a, 1, d)),
       Sum(M[c, f] * M[f, e], (f, 1, r)) - KroneckerDelta(c, e)),), _root,
-)  # fmt: skip
+)
 
 PULLED = Sum(H[k, c] * y[c], (c, 1, r))
 SEEN = Sum(V[a, c] * y[c], (c, 1, r))

@@ -16,7 +16,7 @@ from theorems.checker.exact import Draw, Value, evaluate
 from theorems.riemannian_attention.steps.extremal_rows import numbers, r, theta
 from theorems.riemannian_attention.steps.layer_oscillation import (
     norm_left, norm_slack, omega, positive_omega, tau, total_norm,
-)  # fmt: skip
+)
 from theorems.riemannian_attention.steps.total_variation import mostly
 from theorems.rules import Induction
 from theorems.statement import Assumption, Bound, Definition, Equation, Step, array, symbols_of
@@ -35,7 +35,7 @@ tangent = Definition(tanh_rest[h], quarter * spread[h] - tau[h])
 
 
 def _at_least(base: IndexedBase, least: Callable[[Draw, tuple[int, ...]], Value]
-              ) -> Callable[[Draw], None]:  # fmt: skip
+              ) -> Callable[[Draw], None]:
     def impose(draw: Draw) -> None:
         for cell in draw.cells(base):
             if mostly(draw):
@@ -48,12 +48,12 @@ tanh_below = Assumption(
     "tanh u <= u", r"$\tau_h \le \frac14 \Delta_h$, as $\tau_h \le \tanh \frac14 \Delta_h$ and "
     r"$\tanh u \le u$ for $u \ge 0$", (),
     _at_least(spread, lambda draw, cell: 4 * draw.get(tau.name, cell)), ((tanh_rest, ">=0"),),
-)  # fmt: skip
+)
 contraction = Definition(kappa, Sum(omega[h] * tau[h], HEADS))
 
 
 def spread_at_most(coefficient: IndexedBase, scale: Expr, text: str
-                   ) -> tuple[Definition, Assumption]:  # fmt: skip
+                   ) -> tuple[Definition, Assumption]:
     """What the spreads of the heads leave of coefficient * scale."""
     def least(draw: Draw, cell: tuple[int, ...]) -> Value:
         unit = evaluate(scale, draw, {})
@@ -65,7 +65,7 @@ def spread_at_most(coefficient: IndexedBase, scale: Expr, text: str
 
 
 def contracts_by(name: str, weights: Definition, large: Expr, coefficient: IndexedBase,
-                 scale: Expr, text: str) -> Bound:  # fmt: skip
+                 scale: Expr, text: str) -> Bound:
     """The factor of contraction is at most the sum of omega_h bound_h / 4."""
     return Bound(
         id=name, small=kappa, large=large,
@@ -73,19 +73,19 @@ def contracts_by(name: str, weights: Definition, large: Expr, coefficient: Index
         by=(contraction, weights, tangent, tanh_below, *spread_at_most(coefficient, scale, text),
             positive_omega),
         because=r"$\tau_h \le \frac14 \Delta_h$, and $\Delta_h$ is bounded.",
-    )  # fmt: skip
+    )
 
 
 factor = contracts_by("factor", Definition(c, quarter * Sum(omega[h] * g[h], HEADS)), c * D**2,
-                      g, D**2, "g_h D^2")  # fmt: skip
+                      g, D**2, "g_h D^2")
 loss, loss_1, excess = (Symbol(name, real=True) for name in ("o", "o_1", "f_0"))
 square_after, after = Symbol("z'", real=True), Symbol("D'", real=True)
 layer = (Definition(square_after, kappa**2 * D**2 - loss), Assumption(
     "z' within the layer", r"$z' \le \kappa^2 D^2$, as for $z' = \mathrm{osc}'^2$",
-    signs=((array(loss.name), ">=0"),)))  # fmt: skip
+    signs=((array(loss.name), ">=0"),)))
 layer_1 = (Definition(after, kappa * D - loss_1), Assumption(
     "D' within the layer", r"$D' \le \kappa D$, as for $D' = \mathrm{osc}'$",
-    signs=((array(loss_1.name), ">=0"),)))  # fmt: skip
+    signs=((array(loss_1.name), ">=0"),)))
 cubic = Bound(
     id="cubic", small=c * square_after, large=(c * D**2) ** 3,
     certificate=c * loss + (kappa + e) * e * (e + 2 * kappa),
@@ -94,7 +94,7 @@ cubic = Bound(
     because=r"$z^3 - z \kappa^2$ for $z = c D^2 \ge \kappa \ge 0$.",
 )
 factor_1 = contracts_by("factor_unsquared", Definition(c_1, half * Sum(omega[h] * rho[h], HEADS)),
-                        c_1 * D, rho, 2 * D, r"2 \rho_h D")  # fmt: skip
+                        c_1 * D, rho, 2 * D, r"2 \rho_h D")
 quadratic = Bound(
     id="quadratic", small=c_1 * after, large=(c_1 * D) ** 2,
     certificate=c_1 * loss_1 + (kappa + e_1) * e_1,
@@ -113,13 +113,13 @@ def _equal_tau(draw: Draw) -> None:
 
 
 tau_below = Assumption("tau within theta", r"$\tau_h \le \theta$", (), _equal_tau,
-                       ((tau_rest, ">=0"),))  # fmt: skip
+                       ((tau_rest, ">=0"),))
 contracts = Bound(
     id="contracts", small=kappa, large=theta, certificate=Sum(omega[h] * tau_rest[h], HEADS)
     + theta * norm_slack, by=(contraction, largest, norm_left, *numbers, total_norm, tau_below,
                        positive_omega),
     because="A sum of weights $\\omega_h$ of sum at most 1.",
-)  # fmt: skip
+)
 contracted = Bound(
     id="contracted", small=square_after, large=theta**2 * D**2,
     certificate=loss + D**2 * excess * (excess + 2 * kappa),
@@ -145,7 +145,7 @@ class Majorant:
 
 
 def majorant(name: str, letters: str, grow: Callable[[Expr], Expr], rest: Callable[..., Expr]
-             ) -> Majorant:  # fmt: skip
+             ) -> Majorant:
     """Both sequences and the root q of their gap; rest(z, s) = grow(z + s) - grow(z), visibly
     nonnegative for s >= 0."""
     z, w, q, s = ({stage: number(letter, stage) for stage in STAGES} for letter in letters.split())
@@ -166,7 +166,7 @@ def majorant(name: str, letters: str, grow: Callable[[Expr], Expr], rest: Callab
     taken = Assumption(
         f"root of the {name} gap", f"${q['l+1']}$ is a root of ${w['l+1']} - {z['l+1']}$",
         ((q["l+1"] ** 2, gap),), impose,
-    )  # fmt: skip
+    )
     at_l = hypothesis(f"the {name} majorant", claim("l"), w["l"], claim("l")[1])
     first = Step(
         id=f"{name}_first", lhs=claim("1")[0], rhs=claim("1")[1],
@@ -183,7 +183,7 @@ def majorant(name: str, letters: str, grow: Callable[[Expr], Expr], rest: Callab
         by=(Definition(w["l+1"], grow(w["l"])), Definition(z["l+1"], grow(z["l"]) - lost),
             at_l, taken),
         because="The gap of the next level is what is lost and the growth of the gap before.",
-    )  # fmt: skip
+    )
     below = Bound(
         id=f"{name}_below", small=z["l+1"], large=w["l+1"], certificate=q["l+1"] ** 2,
         by=(following,), because="The gap is a square.",

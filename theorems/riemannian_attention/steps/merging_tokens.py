@@ -16,7 +16,7 @@ from theorems.statement import Assumption, Bound, Definition, Equation, Step, ar
 i, k = symbols_of("i k")  # sizes: how many tokens the tokens i and k see
 j, p, q = symbols_of("j p q")
 D, Z, Z_inv, Z_k, Z_k_inv, Z_g, Z_g_inv = (Symbol(name, real=True) for name in (
-    "D", "Z", "Z^{-1}", "Z_k", "Z_k^{-1}", "Z_g", "Z_g^{-1}"))  # fmt: skip
+    "D", "Z", "Z^{-1}", "Z_k", "Z_k^{-1}", "Z_g", "Z_g^{-1}"))
 
 
 def spread(slack: IndexedBase, E: IndexedBase) -> tuple[Definition, Assumption]:
@@ -37,7 +37,7 @@ class Row:
     """A row of weights E_j g_j / Z over `size` tokens, Z > 0 with its reciprocal."""
 
     def __init__(self, E: str, A: str, size: Symbol, names: tuple[Symbol, Symbol], g: str = ""
-                 ) -> None:  # fmt: skip
+                 ) -> None:
         self.E, self.A, self.size = array(E, size), array(A, size), size
         self.factors = array(g, size) if g else None
         self.slack = array(f"s_{E}", size, size)
@@ -46,12 +46,12 @@ class Row:
         self.normaliser = Definition(self.Z, Sum(self.g(j) * self.E[j], (j, 1, size)))
         self.total = Step(
             id=f"total_{A}", lhs=Sum(self.g(j) * self.E[j], (j, 1, size)), rhs=self.Z,
-            by=(self.normaliser,), because="The definition of Z.")  # fmt: skip
+            by=(self.normaliser,), because="The definition of Z.")
         self.weight = Definition(self.A[j], self.g(j) * self.E[j] * self.Z_inv)
         self.reciprocal = Definition(self.Z_inv, Integer(1), over=self.Z)
         self.spread = spread(self.slack, self.E)
         self.by = (self.weight, self.spread[0], self.total, self.reciprocal, self.normaliser,
-                   *self.positive, self.spread[1])  # fmt: skip
+                   *self.positive, self.spread[1])
 
     def g(self, index: Symbol) -> Expr:
         """The positional factor of a token, 1 where there is none."""
@@ -122,7 +122,7 @@ def geometric_claim(label: str) -> Equation:
 
 
 geometric_l = hypothesis("the geometric sum", geometric_claim("l"), power["l"],
-                         geometric_claim("l")[1])  # fmt: skip
+                         geometric_claim("l")[1])
 next_series = Definition(series["l+1"], 1 + lam * series["l"])
 first_sum = Step(
     id="first_sum", lhs=geometric_claim("1")[0], rhs=geometric_claim("1")[1],
@@ -142,7 +142,7 @@ growing = Step(
 
 t, gap, gap_inv = (number(name, "l+1") for name in ("t", "h", "h^{-1}"))
 limits, sums, binomials = ({stage: number(name, stage) for stage in STAGES}
-                           for name in ("c", "S'", "C"))  # fmt: skip
+                           for name in ("c", "S'", "C"))
 
 
 def binomial_claim(label: str) -> Equation:

@@ -13,7 +13,7 @@ from theorems.assumptions.frames import identity, put_rows, turn
 from theorems.checker.exact import Draw, SmallIntegers
 from theorems.riemannian_attention.steps.flat_transports import (
     E, G, R, T, a, b, c, coframe, d, e, f, framed, i, j, metrics, n, total, turned, x,
-)  # fmt: skip
+)
 from theorems.statement import Assumption, Definition, Step, array, symbols_of
 
 (r,) = symbols_of("r")
@@ -29,7 +29,7 @@ def _permute(draw: Draw) -> None:
     places = list(range(draw.size(d)))
     draw.source.rng.shuffle(places)
     put_rows(draw, B, (), [[fmpq(int(column == place)) for column in range(len(places))]
-                           for place in places])  # fmt: skip
+                           for place in places])
 
 
 def _sign(draw: Draw) -> None:
@@ -56,7 +56,7 @@ permutation = Assumption(
     "$B$ is a permutation matrix: one 1 in every row and column, and 0 beside it",
     ((B[a, b] * B[a, c], delta(b, c) * B[a, b]), (B[a, c] * B[b, c], delta(a, b) * B[a, c]),
      (total(B[a, b], b), Integer(1)), (total(B[a, b], a), Integer(1))), _permute,
-)  # fmt: skip
+)
 signs = Assumption("s is a vector of signs", "$s_a^2 = 1$", ((s[a] ** 2, Integer(1)),), _sign)
 signed_permutation = Definition(Q[a, b], s[a] * B[a, b])
 SIGNED = (signed_permutation, permutation, signs)
@@ -64,7 +64,7 @@ orthogonal = Assumption(
     "Q is orthogonal", r"$Q^\top Q = Q Q^\top = I$",
     ((total(Q[c, a] * Q[c, b], c), delta(a, b)), (total(Q[a, c] * Q[b, c], c), delta(a, b))),
     _turn,
-)  # fmt: skip
+)
 
 
 def conjugated(target: IndexedBase, source: IndexedBase, *lead: Symbol) -> Definition:
@@ -169,7 +169,7 @@ inverse_of_moved = Step(
 )
 turned2 = Definition(
     T2[i, j, a, b], total(coframe2[i, a, c] * R2[i, j, c, e] * E2[j, e, b], c, e)
-)  # fmt: skip
+)
 moved_transport = Step(
     id="moved_transport", lhs=T2[i, j, a, b], rhs=total(Q[a, c] * T[i, j, c, e] * Q[b, e], c, e),
     by=(turned2, turned, moved_E, moved_coframe, moved_R, orthogonal),

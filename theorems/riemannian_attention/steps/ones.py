@@ -56,7 +56,7 @@ def coordinates_of_ones(
 def _left_inverse(Psi: IndexedBase, R: IndexedBase) -> tuple:
     m, _ = Psi.shape
     return ((Sum(R[p, j] * Psi[j, q], (j, 1, m)), KroneckerDelta(p, q)),
-            (Sum(R[p, j], (j, 1, m)), Integer(0)))  # fmt: skip
+            (Sum(R[p, j], (j, 1, m)), Integer(0)))
 
 
 def _put(draw: Draw, Psi: IndexedBase, R: IndexedBase, m: int, v: int) -> list:

@@ -66,7 +66,7 @@ moments = Assumption(
     r"$\sum_k q_k = 1$, $\sum_k q_k t_k = \frac12$, $\sum_k q_k t_k^2 = \frac13$",
     ((Sum(q[k], (k, 1, m)), Integer(1)), (Sum(q[k] * t[k], (k, 1, m)), HALF),
      (Sum(q[k] * t[k] ** 2, (k, 1, m)), THIRD)), _moments,
-)  # fmt: skip
+)
 
 
 def _vanishing_mean(draw: Draw) -> list[Value]:
@@ -94,7 +94,7 @@ fixed_ends = Assumption(
     r"means of $y'$ and $(t y)'$",
     ((Sum(q[k] * z[k, a], (k, 1, m)), Integer(0)),
      (Sum(q[k] * y[k, a], (k, 1, m)), -Sum(q[k] * t[k] * z[k, a], (k, 1, m)))), _fixed_ends,
-)  # fmt: skip
+)
 
 place = Definition(u[k, a], t[k] * h[a] + eps * y[k, a])
 velocity = Definition(v[k, a], h[a] + eps * z[k, a])
@@ -103,7 +103,7 @@ along = Definition(
     Sum(F[e, b] * F[e, c], (e, 1, d)) + eps * Sum(D[a, b, c] * u[k, a], (a, 1, d))
     + HALF * eps**2 * Sum(D2[a, e, b, c] * u[k, a] * u[k, e], (a, 1, d), (e, 1, d))
     + eps**3 * C[k, b, c],
-)  # fmt: skip
+)
 christoffel = Definition(
     K[b], HALF * Sum((D[a, b, c] + D[c, a, b] - D[b, a, c]) * h[a] * h[c], (a, 1, d), (c, 1, d))
 )
@@ -123,7 +123,7 @@ def first(direction: Expr, left: Expr, right: Expr) -> Expr:
 def second(one: Expr, other: Expr, left: Expr, right: Expr) -> Expr:
     """D2[one, other](left, right), for vectors with the indices a, e, b, c."""
     return Sum(D2[a, e, b, c] * one * other * left * right,
-               (a, 1, d), (e, 1, d), (b, 1, d), (c, 1, d))  # fmt: skip
+               (a, 1, d), (e, 1, d), (b, 1, d), (c, 1, d))
 
 
 def mean(term: Expr) -> Expr:
@@ -153,7 +153,7 @@ REST = mean(
               + t[k] ** 2 * second(h[a], h[e], z[k, b], v[k, c])
               + t[k] ** 2 * second(h[a], h[e], h[b], z[k, c]))
     + pairing(C)
-)  # fmt: skip
+)
 
 ENERGY = eps**2 * mean(pairing(M))
 BOUNDED = TO_THIRD + eps**4 * FOURTH + eps**5 * REST

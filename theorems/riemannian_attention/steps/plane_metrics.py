@@ -16,11 +16,11 @@ from theorems.assumptions.frames import turn
 from theorems.checker.exact import Draw, Rejected, SmallIntegers
 from theorems.riemannian_attention.steps.connection_jets import (
     D_Gamma, HALF, Gamma, a, b, d, e, f, g, h, k, l, of, total, v,
-)  # fmt: skip
+)
 from theorems.riemannian_attention.steps.curvature_proxy import MATRICES, R_ab, curvature
 from theorems.riemannian_attention.steps.levi_civita import (
     christoffel, changed, dG, ddG, first_kind, inverse_metric, kind_slope, slope,
-)  # fmt: skip
+)
 from theorems.riemannian_attention.steps.teleparallel import F, connection, dF, inverse_F
 from theorems.riemannian_attention.steps.torsion_proxy import torsion, torsion_of
 from theorems.statement import Assumption, Definition, Iff, Step, array
@@ -49,14 +49,14 @@ pair = Assumption(
     "u_r and u_theta are orthonormal", r"$|u_r| = |u_\theta| = 1$, $u_r \cdot u_\theta = 0$",
     ((total(u[e] ** 2, e), Integer(1)), (total(w[e] ** 2, e), Integer(1)),
      (total(u[e] * w[e], e), Integer(0))), _pair,
-)  # fmt: skip
+)
 positive = signed(array("phi"), ">0")
 reciprocal = Definition(rho, Integer(1), over=phi)
 POLAR = (
     Definition(F[e, f], delta(e, f) + (phi - 1) * w[e] * w[f]),
     Definition(inverse_F[e, f], delta(e, f) + (rho - 1) * w[e] * w[f]),
     reciprocal, positive, pair, inverse_metric,
-)  # fmt: skip
+)
 SLOPES = (
     Definition(dG[k, e, f], 2 * phi * phi1 * u[k] * w[e] * w[f]),
     Definition(ddG[l, k, e, f], 2 * (phi1**2 + phi * phi2) * u[l] * u[k] * w[e] * w[f]),
@@ -83,11 +83,11 @@ polar_slopes = Step(
                 - (phi1**2 + phi * phi2) * u[e] * w[k] * w[f]),
     by=(slope, changed, kind_slope, polar_symbols, *SLOPES, *POLAR),
     because=r"The derivatives of $\phi' / \phi$ and of $\phi \phi'$.",
-)  # fmt: skip
+)
 parts = tuple(
     Definition(number, total(unit[k] * vector[k], k))
     for number, unit, vector in ((a_r, u, a), (a_t, w, a), (b_r, u, b), (b_t, w, b))
-)  # fmt: skip
+)
 AREA = a_r * b_t - a_t * b_r
 revolution = Step(
     id="revolution", lhs=R_ab[e, f],
@@ -119,7 +119,7 @@ cartesian = (
     Definition(J[e, f], n[e] * u[f] + phi * t[e] * w[f]),
     Definition(dJ[k, e, f], t[e] * MIXED - phi * n[e] * w[k] * w[f]),
     unit_slope,
-)  # fmt: skip
+)
 straight_plane = Step(
     id="straight_plane", by=(polar_symbols, *cartesian, reciprocal, positive, pair),
     lhs=total(dJ[k, e, f] * v[k] * y[f], f, k) + total(J[e, f] * speed[f], f),
@@ -148,7 +148,7 @@ CHART = (Definition(r, Integer(1), over=p), inside)
 CONFORMAL = (
     Definition(F[e, f], 2 * r * delta(e, f)), Definition(inverse_F[e, f], HALF * p * delta(e, f)),
     inverse_metric, *CHART,
-)  # fmt: skip
+)
 SLOPE = -16 * kappa * r**3 * x[k]
 BEND = 96 * kappa**2 * r**4 * x[l] * x[k] - 16 * kappa * r**3 * delta(l, k)
 RISE, RISE_L, CURVE = 2 * kappa * x[k], 2 * kappa * x[l], 2 * kappa * delta(l, k)

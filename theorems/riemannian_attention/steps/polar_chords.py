@@ -13,11 +13,11 @@ from theorems.assumptions.entries import signed
 from theorems.riemannian_attention.steps.path_energy import (
     D, D2, FOURTH, HALF, K, NORM, THIRD, TO_THIRD, TWELFTH, F, a, b, c, christoffel, d, e, eps, h,
     inverse_F, seen,
-)  # fmt: skip
+)
 from theorems.riemannian_attention.steps.plane_metrics import pair, u, w
 from theorems.riemannian_attention.steps.surfaces import (
     f0, f1, g, g1, gamma, inverse_f, numbers, positive_f, reciprocal_f, roots,
-)  # fmt: skip
+)
 from theorems.statement import Definition, Iff, Step, array
 
 rate, force = numbers("y'", "y''")
@@ -48,7 +48,7 @@ POLAR = (
     Definition(F[c, a], KroneckerDelta(a, c) + (phi - 1) * w[a] * w[c]),
     Definition(inverse_F[b, c], KroneckerDelta(b, c) + (rho - 1) * w[b] * w[c]),
     Definition(rho, Integer(1), over=phi), signed(array("phi"), ">0"), pair,
-)  # fmt: skip
+)
 polar_slope = Definition(D[a, b, c], 2 * phi * phi1 * u[a] * w[b] * w[c])
 polar_bend = Definition(D2[a, e, b, c], 2 * (phi1**2 + phi * phi2) * u[a] * u[e] * w[b] * w[c])
 A, B = numbers("h_r", r"h_\theta")
@@ -82,4 +82,4 @@ law_of_cosines = Step(
     by=(polar_norm, polar_bend, polar_slope, *plane, series, *parts, *POLAR),
     because=r"$\varepsilon^2 (h_r^2 + r^2 h_\theta^2) + \varepsilon^3 r h_r h_\theta^2 - "
     r"\frac{1}{12} \varepsilon^4 r^2 h_\theta^4$.",
-)  # fmt: skip
+)

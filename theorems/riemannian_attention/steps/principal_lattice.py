@@ -49,14 +49,14 @@ def simple_graph(edges: IndexedBase) -> Assumption:
     )
     text = f"the rows of ${edges}$ are the sums $e_a + e_b$ over different pairs $a < b$"
     return Assumption(f"{edges} is a simple graph", text, rules,
-                      lambda draw: _draw_edges(draw, edges, 1))  # fmt: skip
+                      lambda draw: _draw_edges(draw, edges, 1))
 
 
 def multigraph(edges: IndexedBase) -> Assumption:
     """The rows are sums of two different unit vectors, maybe the same: not what RA2 says."""
     text = f"the rows of ${edges}$ are sums $e_a + e_b$ over pairs $a < b$"
     return Assumption(f"{edges} is a multigraph", text, _ends(edges),
-                      lambda draw: _draw_edges(draw, edges, 2))  # fmt: skip
+                      lambda draw: _draw_edges(draw, edges, 2))
 
 
 def _ends(edges: IndexedBase) -> tuple[tuple[Expr, Expr], ...]:
@@ -142,7 +142,7 @@ def whole_scores(letters: str, double: int = 2, shared: IndexedBase | None = Non
     return Lattice(WHOLE, letters).blocks(0, 5, [
         [squared(x, y, v, [(c, d)]) for y in token(5)]
         for x, v in zip(token(0), directions, strict=True)
-    ])  # fmt: skip
+    ])
 
 
 def whole_factors(letters: str) -> list[Blocks]:
@@ -172,7 +172,7 @@ def whole_factors(letters: str) -> list[Blocks]:
                           [0, same("a", 4), 2 * same("a", 4, "b"), e[f_5, a_4]],
                           [0, 0, 2 * same("b", 4), 0],
                           [0, 0, 0, same("f", 4)]]),
-    ]  # fmt: skip
+    ]
 
 
 def features() -> tuple[Blocks, Blocks]:
@@ -184,11 +184,11 @@ def features() -> tuple[Blocks, Blocks]:
     queries = [[0, 0, 1, 0],
                [1, -2 * KroneckerDelta(a, a_3), 1, 0],
                [8, -8 * KroneckerDelta(b, a_3), 1 + KroneckerDelta(b, b_3), 0],
-               [6, -6 * e[f, a_3], 1 + e[f, b_3], 2 * KroneckerDelta(f, f_3)]]  # fmt: skip
+               [6, -6 * e[f, a_3], 1 + e[f, b_3], 2 * KroneckerDelta(f, f_3)]]
     keys = [[1, 1, 1, 1],
             [0, KroneckerDelta(a_3, a_5), 2 * KroneckerDelta(a_3, b_5), e[f_5, a_3]],
             [0, KroneckerDelta(b_3, a_5), 4 * KroneckerDelta(b_3, b_5), e[f_5, b_3]],
-            [0, 0, 0, KroneckerDelta(f_3, f_5)]]  # fmt: skip
+            [0, 0, 0, KroneckerDelta(f_3, f_5)]]
     return cut.blocks(0, 3, queries), cut.blocks(3, 5, keys)
 
 
@@ -203,15 +203,15 @@ def part_scores(letters: str, special: int = 2) -> Blocks:
     def token(axis: int) -> list[Vector]:
         h, a, b, f = (index(letter, axis) for letter in "habf")
         return [[0, 0], [0, special * u[k]], [0, KroneckerDelta(h, k)], [KroneckerDelta(a, c), 0],
-                [2 * KroneckerDelta(b, c), 0], [e_r[f, c], 0]]  # fmt: skip
+                [2 * KroneckerDelta(b, c), 0], [e_r[f, c], 0]]
 
     none: Vector = [0, 0]
     directions = [none, none, none, none, [KroneckerDelta(index("b", 0), c), 0],
-                  [e_r[index("f", 0), c], 0]]  # fmt: skip
+                  [e_r[index("f", 0), c], 0]]
     return Lattice(PART, letters).blocks(0, 4, [
         [squared(x, y, v, [(c, r), (k, m)]) for y in token(4)]
         for x, v in zip(token(0), directions, strict=True)
-    ])  # fmt: skip
+    ])
 
 
 def part_factors(letters: str) -> list[Blocks]:
@@ -245,7 +245,7 @@ def part_factors(letters: str) -> list[Blocks]:
                           [0, 0, 0, same("a", 3), 2 * same("a", 3, "b"), e_r[f_4, a_3]],
                           [0, 0, 0, 0, 2 * same("b", 3), 0],
                           [0, 0, 0, 0, 0, same("f", 3)]]),
-    ]  # fmt: skip
+    ]
 
 
 def euclidean_points(frame: IndexedBase) -> tuple[Blocks, list[Blocks]]:
@@ -259,7 +259,7 @@ def euclidean_points(frame: IndexedBase) -> tuple[Blocks, list[Blocks]]:
         cut.blocks(0, 1, [[1, 0], [2, same("a", 0)]]),
         cut.blocks(1, 2, [[1, -ONE / 2], [0, same("a", 1)]]),
         cut.blocks(2, 3, [[number / 2, 0], [1, -2 * same("a", 2)]]),
-    ]  # fmt: skip
+    ]
 
 
 def orthonormal_rows(frame: IndexedBase) -> Assumption:

@@ -8,7 +8,7 @@ from theorems.assumptions.entries import exponential, signed, sums_to_one
 from theorems.riemannian_attention.steps.contractions import bounded
 from theorems.riemannian_attention.steps.shared_weights import (
     D, E, X, apart, diameter, near, own_share, share,
-)  # fmt: skip
+)
 from theorems.riemannian_attention.steps.token_clusters import g, split
 from theorems.rules import Logarithm
 from theorems.statement import Assumption, Bound, Definition, Step, array, symbols_of
@@ -53,7 +53,7 @@ between = Definition(o, h**2 * Sum(v[a] ** 2, (a, 1, d)))
 scale = Definition(lam, 2 * B, over=o)
 clusters = Definition(X[i, a], common[a] + h * g[i] * v[a])
 width = Step(id="width", lhs=h**2 * Sum(v[a] ** 2, (a, 1, d)), rhs=o, by=(between,),
-             because="The squared distance of the clusters.")  # fmt: skip
+             because="The squared distance of the clusters.")
 realised = Step(
     id="realised", lhs=-half * lam * Sum((X[i, a] - X[j, a]) ** 2, (a, 1, d)),
     rhs=-B * (g[i] + g[j] - 2 * g[i] * g[j]), by=(clusters, split, width, scale, separate),
@@ -73,7 +73,7 @@ excess = Logarithm(
 A, X2 = array("A^T", n, n), array("X'", n, d)
 columns = sums_to_one(A)
 rows = Assumption("rows of A sum to 1", "the rows of $A$ sum to 1",
-                  ((Sum(A[j, i], (j, 1, n)), Integer(1)),))  # fmt: skip
+                  ((Sum(A[j, i], (j, 1, n)), Integer(1)),))
 moved = Definition(X2[i, a], Sum(A[j, i] * X[j, a], (j, 1, n)))
 mean_kept = Step(
     id="mean_kept", lhs=Sum(X2[i, a], (i, 1, n)), rhs=Sum(X[j, a], (j, 1, n)), by=(moved, columns),

@@ -72,7 +72,7 @@ double_difference = S[i, j] - S[k, j] - S[i, l] + S[k, l]
 below = array("b", n, n, n)
 row_slack = Definition(below[i, j, l], B - (S[i, j] - S[i, l]))
 row_spread = Assumption("rows of spread B", "$s_{ij} - s_{il} \\le B$ for all $i$, $j$, $l$",
-                        signs=((below, ">=0"),))  # fmt: skip
+                        signs=((below, ">=0"),))
 from_rows = Bound(
     id="from_rows", small=double_difference, large=2 * B, by=(row_slack, row_spread),
     certificate=below[i, j, l] + below[k, l, j],
@@ -83,7 +83,7 @@ M, M_rest, row, column = array("M", d, d), array("K", d, d), array("r", n), arra
 z, o = array("z", n, n, d), array("o", n, n)
 bounded_M = norm_at_most(M, M_rest, mu)
 bilinear = Definition(S[i, j], kappa * Sum(x[i, a] * M[a, b] * x[j, b], FEATURES, (b, 1, d))
-                      + row[i] + column[j])  # fmt: skip
+                      + row[i] + column[j])
 image = Definition(z[j, l, a], Sum(M[a, b] * step(j, l, b), (b, 1, d)))
 positive_mu, positive_kappa = (signed(array(name), ">=0") for name in ("mu", "kappa"))
 product_form = kappa * Sum(step(i, k, a) * z[j, l, a], FEATURES)
@@ -102,7 +102,7 @@ dot_products = Bound(
     by=(bilinear, image_slack, image, slack, shorter, diameter, positive_mu, positive_kappa),
     because=r"It is $\kappa (x_i - x_k)^\top M (x_j - x_l)$: Cauchy-Schwarz, by Lagrange's "
     "identity.",
-)  # fmt: skip
+)
 
 F, F_rest, q = array("F", n, d, d), array("K", n, d, d), array("q", n, n)
 metrics = norm_at_most(F, F_rest, rho, i)
@@ -127,14 +127,14 @@ query_side = Bound(
                         + rho**2 * (apart[k, j] + apart[i, l])),
     by=(Definition(S[i, j], -half * q[i, j]), *metric_gaps),
     because="Only the squared distances at $(k, j)$ and $(i, l)$ count for it.",
-)  # fmt: skip
+)
 symmetrised = Bound(
     id="symmetrised", small=double_difference, large=rho**2 * D**2,
     certificate=half * (half * (q[i, j] + q[j, i] + q[k, l] + q[l, k] + o[k, j] + o[j, k]
                                 + o[i, l] + o[l, i]) + rho**2 * (apart[k, j] + apart[i, l])),
     by=(Definition(S[i, j], -half * half * (q[i, j] + q[j, i])), *metric_gaps),
     because="So for the average of the scores of both sides.",
-)  # fmt: skip
+)
 
 far, rest, excess = array("delta", n, n), array("e", n, n), array("f", n, n)
 positive_D, positive_rho, nonnegative_far = (
@@ -147,14 +147,14 @@ def _distances(draw: Draw) -> None:
     for cell in draw.cells(far):
         if mostly(draw):
             one, other = ([draw.get(x.name, (token, place)) for place in
-                           range(1, draw.size(d) + 1)] for token in cell)  # fmt: skip
+                           range(1, draw.size(d) + 1)] for token in cell)
             square = sum((u - v) ** 2 for u, v in zip(one, other, strict=True))
             turned = 1 if far.name in draw.signs else draw.source.rng.choice((1, -1))
             draw.put(far, cell, turned * draw.get(rho.name, ()) * fmpq(isqrt(int(16 * square)), 4))
 
 
 near = Assumption("distances in metrics of norm g", r"$\delta_{ij}^2 \le g |x_i - x_j|^2$, "
-                  r"$g = \rho^2$", (), _distances, ((rest, ">=0"),))  # fmt: skip
+                  r"$g = \rho^2$", (), _distances, ((rest, ">=0"),))
 far_rest = Definition(rest[i, j], rho**2 * length(i, j) - far[i, j] ** 2)
 at_most = Bound(
     id="at_most", small=far[i, j], large=rho * D, power=2,

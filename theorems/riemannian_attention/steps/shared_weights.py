@@ -53,9 +53,9 @@ def _far_enough(draw: Draw) -> None:
     """In half of the searches D bounds all distances."""
     if type(draw.source) is SmallIntegers and draw.source.rng.randrange(2):
         rows = [[draw.get(str(X), (row, column)) for column in range(1, draw.size(d) + 1)]
-                for row in range(1, draw.size(n) + 1)]  # fmt: skip
+                for row in range(1, draw.size(n) + 1)]
         squares = [sum((u - v) ** 2 for u, v in zip(one, other, strict=True))
-                   for one in rows for other in rows]  # fmt: skip
+                   for one in rows for other in rows]
         draw.put(array(D.name), (), fmpq(1 + isqrt(int(max(squares)))))
 
 
@@ -77,7 +77,7 @@ lower = Bound(
 )
 beyond = Definition(R[i, j], A[i, j] - inverse * r)
 parted = Step(id="parted", lhs=A[i, j], rhs=R[i, j] + inverse * r, by=(beyond,),
-              because="$R$ is what a row has beyond the common part.")  # fmt: skip
+              because="$R$ is what a row has beyond the common part.")
 beyond_sum = Step(
     id="beyond_sum", lhs=Sum(R[i, j], KEYS), rhs=1 - inverse,
     by=(beyond, walk, folded, reciprocal, mean, positive_e), because="Rows of A sum to 1.",
@@ -126,7 +126,7 @@ first_weight = Definition(c_o[i], o_e[i] * z[i])
 causal_spread = Definition(off[i, j], E * o_e[i] - e[i, j])
 causal_within = Assumption("mu_o>=0", r"$e_{ij} \le E e_{io}$", signs=((off, ">=0"),))
 other_part = Step(id="other_part", lhs=o_e[i], rhs=Z[i] - Sum(e[i, j], KEYS), by=(causal_total,),
-                  because="The total.")  # fmt: skip
+                  because="The total.")
 first_share = Step(
     id="first_share", lhs=o_e[i] * z[i], rhs=1 - Sum(e[i, j] * z[i], KEYS),
     by=(other_part, reciprocal, positive_first, nonnegative_e), because="The row sums to 1.",
@@ -144,7 +144,7 @@ of_first = Step(
 )
 moved_first = Definition(o2[b], Sum(W[b, a] * o[a], FEATURE))
 moved_rest = Definition(X2[i, b], Sum(W[b, a] * c_o[i] * o[a], FEATURE)
-                        + Sum(A[i, j] * W[b, a] * X[j, a], KEYS, FEATURE))  # fmt: skip
+                        + Sum(A[i, j] * W[b, a] * X[j, a], KEYS, FEATURE))
 radius = Definition(far[j], D**2 - Sum((X[j, a] - o[a]) ** 2, FEATURE))
 near_first = Assumption("nu_o>=0", r"$|x_j - x_1| \le D$", signs=((far, ">=0"),))
 from_first = Bound(

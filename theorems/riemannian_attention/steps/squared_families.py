@@ -84,7 +84,7 @@ shared_core = Step(
 dual, complete = symmetric_basis(E, E_dual)
 trace = Sum(E[p, c, e] * E_dual[p, c, e], (p, 1, s), (c, 1, r), (e, 1, r))
 pairs = Step(id="pairs", lhs=2 * trace, rhs=r**2 + r, by=(complete,),
-             because="The trace of the symmetriser is r(r+1)/2.")  # fmt: skip
+             because="The trace of the symmetriser is r(r+1)/2.")
 count = Step(id="count", lhs=trace, rhs=s, by=(dual,), because="The dual family counts s.")
 M = array("M", r, r)
 reached = Step(
@@ -102,7 +102,7 @@ full = Step(
     + over(half * Sum((G[i, a, b] + G[i, b, a]) * x[i, b], (b, 1, d)), x[j, a], (a, d))
     + over(coordinates[i, p], -half * z[j, p], (p, t)),
     because="Widths 1, d and t; D_i + U_i U_i^T lie in the span of all symmetric matrices.",
-)  # fmt: skip
+)
 dual_d, complete_d = symmetric_basis(E_d, E_d_dual)
 trace_d = Sum(E_d[p, a, b] * E_d_dual[p, a, b], (p, 1, t), (a, 1, d), (b, 1, d))
 all_symmetric = Step(
@@ -110,7 +110,7 @@ all_symmetric = Step(
     because="The trace of the symmetriser again, of matrices of size d.",
 )
 all_counted = Step(id="all_counted", lhs=trace_d, rhs=t, by=(dual_d,),
-                   because="The dual family counts t.")  # fmt: skip
+                   because="The dual family counts t.")
 
 fixed_diagonal = Definition(G[i, a, b], mu * identity + through_diagonal)
 height = array("eta", n)

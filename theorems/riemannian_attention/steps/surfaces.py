@@ -12,7 +12,7 @@ from sympy import Expr, Integer, KroneckerDelta, Rational, Sum, Symbol
 from theorems.assumptions.entries import signed
 from theorems.riemannian_attention.steps.path_energy import (
     D, HALF, K, SIXTH, TWELFTH, a, b, c, christoffel, d, eps, h,
-)  # fmt: skip
+)
 from theorems.statement import Definition, Step, array
 
 
@@ -55,10 +55,10 @@ line_midpoint = Step(
         g + HALF * eps * g1 + Rational(1, 8) * eps**2 * g2 + eps**3 * halfway),
     rhs=eps**4 * (Rational(1, 24) * g2 - TAIL) + eps**5 * (ARC_REST - halfway),
     by=(*roots, reciprocal_f, positive_f), because="The same with half the step.",
-)  # fmt: skip
+)
 BEND_ON_LINE = TWELFTH * g * gamma**2
 example = (Definition(g, Integer(2)), Definition(g1, Integer(1)), Definition(g2, Integer(3)),
-           Definition(gamma, Rational(1, 4)))  # fmt: skip
+           Definition(gamma, Rational(1, 4)))
 example_christoffel = Step(
     id="example_christoffel", lhs=2 * g * gamma, rhs=g1, by=example,
     because=r"$\Gamma = g' / (2 g) = \frac14$.",
@@ -123,7 +123,7 @@ coefficients = (
     Definition(a2, -curvature * r**2 * LENGTH + 4 * curvature**2 * r**3 * AXIS**2),
     Definition(a3, curvature**2 * r**3 * LENGTH * (4 * AXIS + eps * LENGTH)
                - curvature**3 * r**3 * grow**3 * R),
-)  # fmt: skip
+)
 TO_SECOND = a0 + eps * a1 + eps**2 * a2
 series = Step(
     id="series", lhs=R, rhs=TO_SECOND + eps**3 * a3,
@@ -135,7 +135,7 @@ series = Step(
 SLOPE = -16 * curvature * r**3 * AXIS
 BEND = -16 * curvature * r**3 * LENGTH + 96 * curvature**2 * r**4 * AXIS**2
 AFTER = 8 * a0 * a3 + 8 * a1 * a2 + 4 * eps * (a2**2 + 2 * a1 * a3 + 2 * eps * a2 * a3
-                                               + eps**2 * a3**2)  # fmt: skip
+                                               + eps**2 * a3**2)
 metric_series = Step(
     id="metric_series", lhs=4 * R**2, by=(series, *coefficients[:3]),
     rhs=4 * r**2 + eps * SLOPE + HALF * eps**2 * BEND + eps**3 * AFTER,

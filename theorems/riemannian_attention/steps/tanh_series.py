@@ -49,22 +49,22 @@ def _factorial(draw: Draw) -> None:
 
 gap = (K["l"] + 1) * Q["l"] ** 2 + (K["l"] - 1) * u * p["l"]
 root = Assumption("root of the gap", "$Q_{l+1}$ is a root of the gap at level $l + 1$",
-                  ((Q["l+1"] ** 2, gap),), _root)  # fmt: skip
+                  ((Q["l+1"] ** 2, gap),), _root)
 at_l = Assumption("the partial sum at level l", "the equation at level $l$", (claim("l"),),
-                  _factorial)  # fmt: skip
+                  _factorial)
 positive_u, positive_p = signed(array("u"), ">=0"), signed(array(p["l"].name), ">=0")
 first = Step(
     id="series_first", lhs=claim("1")[0], rhs=claim("1")[1],
     by=(Definition(n["1"], Integer(1)), Definition(p["1"], 2 * u), Definition(f["1"], 1 + 2 * u),
         Definition(Q["1"], Integer(0))), because="$(1 - u)(1 + 2 u) + 2 u^2 = 1 + u$.",
-)  # fmt: skip
+)
 next_p = Definition(p["l+1"], 2 * u * p["l"])
 following = Step(
     id="series_next", lhs=claim("l+1")[0], rhs=claim("l+1")[1],
     by=(Definition(n["l+1"], K["l+1"] * n["l"]), Definition(f["l+1"], K["l+1"] * f["l"] + p["l+1"]),
         next_p, Definition(K["l+1"], K["l"] + 1), root, at_l),
     because="One term more: the gap grows to $(L + 1) Q^2 + (L - 1) u p$.",
-)  # fmt: skip
+)
 real_root = Bound(
     id="series_root", small=Integer(0), large=gap,
     certificate=(2 + s) * Q["l"] ** 2 + s * u * p["l"],
@@ -78,7 +78,7 @@ below = Bound(
 )
 one_term = tuple((symbol, value) for symbol, value in (
     (K["l"], Integer(1)), (n["l"], Integer(1)), (p["l"], 2 * u), (f["l"], 1 + 2 * u),
-    (Q["l"], Integer(0))))  # fmt: skip
+    (Q["l"], Integer(0))))
 
 
 def _start(draw: Draw) -> None:
@@ -89,5 +89,5 @@ def _start(draw: Draw) -> None:
 
 start = Assumption("level l is level 1", "the sum has one term at level $l$", one_term, _start)
 everywhere = Induction(id="series_everywhere", claim=claim, hypothesis=at_l, by=(first, following),
-                       because="So it is for every partial sum.")  # fmt: skip
+                       because="So it is for every partial sum.")
 steps = (first, following, real_root, below, everywhere)

@@ -13,7 +13,7 @@ from theorems.assumptions.sections import equals
 from theorems.checker.exact import Draw, SmallIntegers
 from theorems.riemannian_attention.steps.connection_jets import (
     D_Gamma, Gamma, a, b, d, delta, e, f, first, g, h, k, l, of, total, v,
-)  # fmt: skip
+)
 from theorems.riemannian_attention.steps.curvature_proxy import MATRICES, R_ab, curvature
 from theorems.riemannian_attention.steps.torsion_proxy import torsion, torsion_of
 from theorems.assumptions.turned_frames import E, T, coframe, framed, i, j, n
@@ -42,7 +42,7 @@ frame_gap = Step(
     rhs=total(coframe[m, e, g] * (E[m, g, f] - E[i, g, f]) * step(j, f)
               - coframe[j, e, g] * (E[j, g, f] - E[i, g, f]) * step(m, f), f, g),
     because=r"$T_{ji} b - b = E_j^{-1} (E_i - E_j) b$, and $T_{ki} a - a$ alike.",
-)  # fmt: skip
+)
 
 F, inverse_F = array("F", d, d), array("F^{-1}", d, d)
 dF, ddF = array(r"\partial F", d, d, d), array(r"\partial^2 F", d, d, d, d)
@@ -74,7 +74,7 @@ constant_back = Step(
     rhs=total(inverse_F[e, g] * (total(dF[k, g, f] * v[k] * y[f], f, k)
                                  + total(F[g, f] * speed[f], f)), g),
     because="The same read backwards.",
-)  # fmt: skip
+)
 frame_torsion = Step(
     id="frame_torsion", lhs=torsion[e], by=(torsion_of, connection),
     rhs=total(inverse_F[e, g] * dF[k, g, f] * (a[k] * b[f] - b[k] * a[f]), f, g, k),

@@ -31,7 +31,7 @@ def _members(draw: Draw) -> None:
 
 split = Assumption(
     "g is the indicator of p tokens", "$g_i = 1$ for $p$ of the $n$ tokens, $g_i = 0$ for the rest",
-    ((g[i] ** 2, g[i]), (Sum(g[i], (i, 1, n)), p)), _members)  # fmt: skip
+    ((g[i] ** 2, g[i]), (Sum(g[i], (i, 1, n)), p)), _members)
 others = Definition(q, n - p)
 both = (signed(array("p"), ">0"), signed(array("q"), ">0"))
 positive_E = signed(array("E"), ">0")
@@ -70,14 +70,14 @@ kept = Step(
 
 x, y, v = array("x", d), array("y", d), array("v", d)
 X, C = ({label: level(name, label, *shape) for label in STAGES}
-        for name, shape in (("X", (n, d)), ("c", (d,))))  # fmt: skip
+        for name, shape in (("X", (n, d)), ("c", (d,))))
 h = {label: number("h", label) for label in STAGES}
 
 
 def claim(label: str) -> Equation:
     """Tokens of a level: a common part, and for the first cluster h v besides."""
     return (level("X", label, n, d)[i, a],
-            level("c", label, d)[a] + number("h", label) * g[i] * v[a])  # fmt: skip
+            level("c", label, d)[a] + number("h", label) * g[i] * v[a])
 
 
 def _clusters(draw: Draw) -> None:
@@ -141,10 +141,10 @@ def _half_powers(draw: Draw) -> None:
 
 
 half_powers = Assumption("w u = 1", r"$w = e^{B/2}$, $u = e^{-B/2}$, so that $w u = 1$",
-                         ((w * u, Integer(1)),), _half_powers)  # fmt: skip
+                         ((w * u, Integer(1)),), _half_powers)
 equal = Definition(q, p)
 inner_equal = Step(id="inner_equal", lhs=p * E, rhs=Z_2 - p, by=(totals[1], equal),
-                   because="$Z_2 = p E + p$ for $q = p$.")  # fmt: skip
+                   because="$Z_2 = p E + p$ for $q = p$.")
 share_equal = Step(
     id="share_equal", lhs=p * E * z_2, rhs=1 - p * z_2,
     by=(inner_equal, inverses[1], *both, positive_E, equal), because="As in the first cluster.",

@@ -12,10 +12,10 @@ from theorems.checker.exact import Draw, SmallIntegers
 from theorems.riemannian_attention.steps.connection_jets import (
     D_Gamma, HALF, SIXTH, THIRD, Gamma, Vector, a, applied, b, d, delta, derivative, e, eps, f,
     first, g, h, l, of, side, total,
-)  # fmt: skip
+)
 from theorems.riemannian_attention.steps.curvature_proxy import (
     A, A_a, B, B_b, MATRICES, R_ab, curvature,
-)  # fmt: skip
+)
 from theorems.statement import Assumption, Definition, Step, array
 
 T_ji, T_ki, Z_ji, Z_ki = (array(name, d, d) for name in ("T_{ji}", "T_{ki}", "Z_{ji}", "Z_{ki}"))
@@ -28,7 +28,7 @@ def from_origin(along: IndexedBase, slope: IndexedBase, remainder: IndexedBase) 
     """The transport from x to x + eps v, of Gamma(v, .) and d_v Gamma(v, .)."""
     square = total(along[e, g] * along[g, f], g)
     return (delta(e, f) - eps * along[e, f] + HALF * eps**2 * (square - slope[e, f])
-            + eps**3 * remainder[e, f])  # fmt: skip
+            + eps**3 * remainder[e, f])
 
 
 def gamma(along: Vector, vector: Vector) -> Expr:
@@ -105,13 +105,13 @@ TORSION_FREE, NORMAL = "the torsion vanishes at x", "Gamma vanishes at x"
 SYMMETRIC, STRAIGHT = "dGamma is symmetric", "lines are geodesics"
 torsion_free = Assumption(
     TORSION_FREE, r"$\tau = \Gamma(a, b) - \Gamma(b, a) = 0$", ((torsion[e], Integer(0)),), _jets
-)  # fmt: skip
+)
 vanishing = Assumption(NORMAL, r"$\Gamma = 0$ at $x$", ((Gamma[e, f, g], Integer(0)),), _jets)
 skew_of = Definition(skew[e, f, g, h], D_Gamma[e, f, g, h] - D_Gamma[e, f, h, g])
 symmetric = Assumption(
     SYMMETRIC, r"$\partial \Gamma$ is symmetric in the lower indices",
     ((skew[e, f, g, h], Integer(0)),), _jets,
-)  # fmt: skip
+)
 bends = tuple(
     Definition(array_[e], d_gamma(v, v, v))
     for array_, v in ((bent_a, of(a)), (bent_b, of(b)), (bent_side, side))
@@ -119,7 +119,7 @@ bends = tuple(
 straight = Assumption(
     STRAIGHT, r"$\partial_h \Gamma(h, h) = 0$ for $h = a, b, a - b$",
     tuple((bent[e], Integer(0)) for bent in (bent_a, bent_b, bent_side)), _jets,
-)  # fmt: skip
+)
 
 torsion_free_gap = Step(
     id="torsion_free_gap", lhs=gap[e], rhs=eps**3 * third[e] + REMAINDER,

@@ -63,7 +63,7 @@ def within(D: Symbol, apart: IndexedBase, x: IndexedBase) -> Assumption:
         if mostly(draw):
             rows, width = (range(1, size + 1) for size in draw.shape(x))
             most = max(sum((draw.get(x.name, (r, c)) - draw.get(x.name, (s, c))) ** 2
-                           for c in width) for r in rows for s in rows)  # fmt: skip
+                           for c in width) for r in rows for s in rows)
             draw.put(array(D.name), (), least_root(most, 4) + draw.source.rng.randrange(2))
 
     text = f"$|{x}_j - {x}_l| \\le |{D}|$ for all tokens"
@@ -89,11 +89,11 @@ def _mark(draw: Draw) -> None:
 
 rows = (walk_rows(P), walk_rows(Q))
 indicator = Assumption("I is an indicator", r"$I_j \in \{0, 1\}$",
-                       ((I[h, j] ** 2, I[h, j]),), _mark)  # fmt: skip
+                       ((I[h, j] ** 2, I[h, j]),), _mark)
 marks = Assumption("I marks p > q", r"$I_j (p_j - q_j) \ge 0 \ge (1 - I_j) (p_j - q_j)$", (), _mark,
-                   ((U, ">=0"), (V, ">=0")))  # fmt: skip
+                   ((U, ">=0"), (V, ">=0")))
 parts = (Definition(U[h, j], I[h, j] * (P[h, j] - Q[h, j])),
-         Definition(V[h, j], (I[h, j] - 1) * (P[h, j] - Q[h, j])))  # fmt: skip
+         Definition(V[h, j], (I[h, j] - 1) * (P[h, j] - Q[h, j])))
 variation = Definition(T[h], Sum(U[h, j], KEYS))
 complement = Definition(J[h, j], 1 - I[h, j])
 averages = Definition(Y[h, a], Sum((P[h, j] - Q[h, j]) * x[j, a], KEYS))
@@ -119,11 +119,11 @@ dobrushin = Bound(
         (U[h, j] * U[h, l] + V[h, j] * V[h, l]) * distance(j, l), *PAIRS),
     because=r"For weights $c = U - V$ of sum 0: $|\sum_j c_j x_j|^2 = -\frac12 \sum_{jl} c_j c_l "
     r"|x_j - x_l|^2$.",
-)  # fmt: skip
+)
 lower = Bound(id="lower", small=Integer(0), large=I[h, j], certificate=I[h, j] ** 2,
-              by=(indicator,), because="An indicator is its own square.")  # fmt: skip
+              by=(indicator,), because="An indicator is its own square.")
 upper = Bound(id="upper", small=I[h, j], large=Integer(1), by=(indicator,),
-              certificate=(1 - I[h, j]) ** 2, because="So is its complement.")  # fmt: skip
+              certificate=(1 - I[h, j]) ** 2, because="So is its complement.")
 nonnegative = (signed(P, ">=0"), signed(Q, ">=0"))
 at_most_one = Bound(
     id="at_most_one", small=T[h], large=Integer(1),
@@ -137,9 +137,9 @@ O, g, N, e = array("O", H, m, m), array("g", H), array("N", H), array("e", H)
 scale = Definition(y[h], 1 + t[h])
 reciprocal = Definition(r[h], Integer(1), over=y[h])
 less_one = Step(id="less_one", lhs=t[h], rhs=y[h] - 1, by=(scale,),
-                because="$y' = 1 + t$.")  # fmt: skip
+                because="$y' = 1 + t$.")
 hyperbolic = (reciprocal, less_one, Definition(t[h], v[h] ** 2),
-              Definition(theta[h], 1 - 2 * r[h]))  # fmt: skip
+              Definition(theta[h], 1 - 2 * r[h]))
 tanh_quotient = Step(
     id="tanh_quotient", lhs=theta[h] * y[h], rhs=t[h] - 1, by=hyperbolic,
     because=r"$\tanh u = (e^{2u} - 1)/(e^{2u} + 1)$ at $u = \frac14 \Delta$, $v = e^u$.",
@@ -164,7 +164,7 @@ odds = Definition(O[h, j, l], t[h] ** 2 * Q[h, j] * P[h, l] - P[h, j] * Q[h, l])
 near_odds = Assumption(
     "odds within exp(Delta)", r"$p_j q_l \le e^\Delta q_j p_l$ for all keys $j$, $l$, with "
     r"$e^\Delta = t^2$, $t = v^2$", (), _odds, ((O, ">=0"),),
-)  # fmt: skip
+)
 marked = Sum(I[h, j] * Q[h, j], KEYS)
 growth = Definition(g[h], t[h] ** 2 + 1 + Sum(
     I[h, j] * (t[h] ** 2 * O[h, j, l] + O[h, l, j]), *PAIRS))
@@ -183,7 +183,7 @@ odds_sum = Step(
     because=r"With $b = \sum_j I_j q_j$: $g = (t^2 + 1)(1 + (t^2 - 1) b)$. The odds of the marked "
     r"keys grow at most by $t^2$: $g T \le (t^4 - 1) b (1 - b)$, and $\theta (1 + (t^2 - 1) b) - "
     r"(t^2 - 1) b (1 - b) = \theta (1 - (t + 1) b)^2$.",
-)  # fmt: skip
+)
 divided = Iff(
     id="divided", left=(odds_sum.lhs, odds_sum.rhs), right=(T[h], theta[h] - e[h]),
     factor=g[h], by=(excess, *growth_signs), because="$g > 0$.",
@@ -196,7 +196,7 @@ tanh_bound = Bound(
 
 v_more = array("v'", H)
 apart_odds = (Definition(v_more[h], v[h] - 1), Assumption(
-    "v>1", r"$\Delta > 0$", signs=((v_more, ">0"),)))  # fmt: skip
+    "v>1", r"$\Delta > 0$", signs=((v_more, ">0"),)))
 
 E, F, Z, Z_q = array("E", H, m), array("F", H, m), array("Z", H), array("Z'", H)
 S, S_q, R, sigma = array("S", H, m), array("S'", H, m), array("R", H, m, m), array("sigma", H, m, m)
@@ -205,7 +205,7 @@ positive_weights = (signed(E, ">0"), signed(F, ">0"))
 softmax = (
     Definition(P[h, j], E[h, j], over=Z[h]), Definition(Q[h, j], F[h, j], over=Z_q[h]),
     Definition(Z[h], Sum(E[h, j], KEYS)), Definition(Z_q[h], Sum(F[h, j], KEYS)),
-)  # fmt: skip
+)
 
 
 def compared(first: IndexedBase, second: IndexedBase) -> tuple[Expr, Expr]:
