@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from numerics.properties import Residual, strategies
 from numerics.rounding import roundoff
-from numerics.walks.transports import block_norms, frobenius_factors, frobenius_gauge
+from numerics.walks.gauges import block_norms, frobenius_factors, frobenius_gauge
 from numerics.walks.walk import Walk, softmax_walk
 
 CLAUSES = ("same_operator", "frobenius")

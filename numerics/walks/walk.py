@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from numerics.arrays import Array, boolean, finite, namespace, nonnegative, refuse, shape
-from numerics.walks.transports import gates, head_weights, square
+from numerics.walks.transports import gates, head_weights
 
 
 def softmax_walk(logits: Array, allowed: Array | None = None) -> Array:
@@ -163,3 +163,22 @@ def multi_head_walk(attention: Array, transports: Array, weights: Array | None =
     edges = xp.reshape(mixed, (n, m, d_out, d_in))
     on_support = (walk > 0)[:, :, None, None]
     return Walk(walk, xp.where(on_support, edges, xp.zeros_like(edges)))
+
+
+def checked(walk: Walk) -> None:
+    """Raises TypeError for anything but a walk."""
+    if not (hasattr(walk, "weights") and hasattr(walk, "transports")):
+        raise TypeError(f"walk must be a Walk, got {type(walk).__name__}")
+
+
+def square(walk: Walk) -> tuple[int, int]:
+    """(n, d) of a walk from n tokens of width d to as many; ValueError for any other walk."""
+    checked(walk)
+    n, m = walk.weights.shape
+    d_out, d_in = walk.transports.shape[-2:]
+    if n != m or d_out != d_in:
+        raise ValueError(
+            f"walk must be square (n = m, d_out = d_in), got n = {n}, m = {m}, "
+            f"d_out = {d_out}, d_in = {d_in}"
+        )
+    return n, d_in

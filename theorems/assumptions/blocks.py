@@ -8,8 +8,8 @@ from math import isqrt
 from flint import fmpq
 from sympy import IndexedBase, KroneckerDelta, Sum, latex
 
-from theorems.assumptions.constructions import Rows, invertible, reflection, times, unit_vector
-from theorems.checker.exact import Draw, Generators, Rejected, SmallIntegers, Value
+from theorems.assumptions.constructions import invertible, reflection, unit_vector
+from theorems.checker.exact import Draw, Generators, Rejected, Rows, SmallIntegers, Value, times
 from theorems.statement import Assumption, symbols_of
 
 i, j, a, b, c, e = symbols_of("i j a b c e")

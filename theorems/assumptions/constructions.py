@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from theorems.checker.exact import Draw, Value
-
-Rows = list[list[Value]]
-
-
-def times(left: Rows, right: Rows) -> Rows:
-    """The matrix product."""
-    columns = list(zip(*right, strict=True))
-    return [[sum(x * y for x, y in zip(row, c, strict=True)) for c in columns] for row in left]
+from theorems.checker.exact import Draw, Rows, Value, times
 
 
 def unit_vector(draw: Draw, size: int) -> list[Value]:

@@ -11,8 +11,8 @@ from theorems.assumptions.frames import (
     transposed, turn,
 )
 from theorems.assumptions.metrics import applied, isometric_id
-from theorems.assumptions.constructions import Rows, unit_vector
-from theorems.checker.exact import Draw, SmallIntegers, Value, evaluate
+from theorems.assumptions.constructions import unit_vector
+from theorems.checker.exact import Draw, Rows, SmallIntegers, Value, evaluate
 from theorems.statement import Assumption, Definition, symbols_of
 
 i, j, a, b, c = symbols_of("i j a b c")

@@ -7,8 +7,8 @@ from itertools import product
 
 from sympy import IndexedBase, Symbol
 
-from theorems.assumptions.constructions import Rows, reflection, times
-from theorems.checker.exact import Draw, Generators, Rejected, SmallIntegers, Value
+from theorems.assumptions.constructions import reflection
+from theorems.checker.exact import Draw, Generators, Rejected, Rows, SmallIntegers, Value, times
 
 Frames = list[tuple[Rows, Rows]]  # F_i and its inverse
 

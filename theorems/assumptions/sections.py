@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from sympy import Expr, Indexed, IndexedBase, Integer, KroneckerDelta, Sum, latex
 
-from theorems.assumptions.constructions import Rows, invertible, reflection, times
-from theorems.checker.exact import Draw, evaluate
+from theorems.assumptions.constructions import invertible, reflection
+from theorems.checker.exact import Draw, Rows, evaluate, times
 from theorems.statement import Assumption, array, symbols_of
 
 i, j, k, a, b, c = symbols_of("i j k a b c")

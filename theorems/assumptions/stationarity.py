@@ -7,8 +7,8 @@ from itertools import product
 
 from sympy import IndexedBase, Integer, KroneckerDelta, Sum, latex
 
-from theorems.assumptions.constructions import Rows, invertible, times
-from theorems.checker.exact import Draw, Generators, Rejected, SmallIntegers, Value
+from theorems.assumptions.constructions import invertible
+from theorems.checker.exact import Draw, Generators, Rejected, Rows, SmallIntegers, Value, times
 from theorems.statement import Assumption, symbols_of
 
 i, j, k, l, a, b, q = symbols_of("i j k l a b q")

@@ -16,8 +16,7 @@ from theorems.assumptions.frames import (
     turn,
 )
 from theorems.assumptions.metrics import metric
-from theorems.assumptions.constructions import Rows, times
-from theorems.checker.exact import Draw, SmallIntegers
+from theorems.checker.exact import Draw, Rows, SmallIntegers, times
 from theorems.statement import Assumption, Definition, array, symbols_of
 
 n, d = symbols_of("n d")

@@ -20,6 +20,7 @@ from sympy import Add, Expr, Indexed, IndexedBase, KroneckerDelta, Mul, Pow, Rat
 from theorems.statement import Assumption, Definition
 
 Value = Any
+Rows = list[list[Value]]
 Environment = dict[Symbol, int]
 LARGEST = 36  # product of the sizes of a small instance
 CHOICES = {None: (-2, -1, -1, 0, 0, 1, 1, 2, 3), "!=0": (-2, -1, -1, 1, 1, 2, 3),
@@ -243,3 +244,9 @@ def rank(rows: Iterable[Iterable[Any]]) -> int:
 def determinant(rows: Iterable[Iterable[Any]]) -> fmpq:
     """The determinant over Q of a square matrix of integers or rationals (python-flint, exact)."""
     return fmpq_mat([[fmpq(entry) for entry in row] for row in rows]).det()
+
+
+def times(left: Rows, right: Rows) -> Rows:
+    """The matrix product."""
+    columns = list(zip(*right, strict=True))
+    return [[sum(x * y for x, y in zip(row, c, strict=True)) for c in columns] for row in left]

@@ -9,10 +9,10 @@ from operator import le, lt, ne
 from random import Random
 
 from flint import fmpq
-from theorems.assumptions.constructions import times
 from theorems.checker.determinants import Blocks, Determinant
-from theorems.checker.exact import Draw, Environment, Generators, LargeRationals, Nothing, Rejected
-from theorems.checker.exact import SmallIntegers, Value, determinant, evaluate, rank
+from theorems.checker.exact import Draw, Environment, Generators, LargeRationals, Nothing
+from theorems.checker.exact import Rejected, SmallIntegers, Value, determinant, evaluate, rank
+from theorems.checker.exact import times
 from theorems.statement import Assumption, Bound, Definition, Equation, Iff, RankBound
 from theorems.rules import Induction, Logarithm, Vanishing
 from theorems.statement import Rule, Witness

@@ -14,7 +14,7 @@ from numerics.properties import (
     gated_mixture,
     run_property,
 )
-from numerics.walks import transports
+from numerics.walks import gauges, transports
 from numerics.walks import walk as walks
 
 PROPERTIES: dict[str, Any] = {"CW1": constant_transport, "CW2": gated_mixture, "CW3": edge_gauge}
@@ -84,26 +84,26 @@ def key_value_heads_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def transports_of_another_gauge(monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong(walk: walks.Walk) -> walks.Walk:
-        return replace(walk, weights=transports.frobenius_gauge(walk).weights)
+        return replace(walk, weights=gauges.frobenius_gauge(walk).weights)
 
     monkeypatch.setattr(edge_gauge, "frobenius_gauge", wrong)
 
 
 def largest_entry_as_frobenius_norm(monkeypatch: pytest.MonkeyPatch) -> None:
     """Length 1 everywhere: another positive factor of the edges, so the same operator."""
-    sound = transports.frobenius_factors
+    sound = gauges.frobenius_factors
 
     def wrong(blocks: Any) -> tuple[Any, Any]:
         peak, length = sound(blocks)
         return peak, np.ones_like(length)
 
-    for module in (transports, edge_gauge):
+    for module in (gauges, edge_gauge):
         monkeypatch.setattr(module, "frobenius_factors", wrong)
 
 
 def rows_that_do_not_sum_to_one(monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong(walk: walks.Walk) -> walks.Walk:
-        gauge = transports.frobenius_gauge(walk)
+        gauge = gauges.frobenius_gauge(walk)
         return replace(gauge, weights=gauge.weights / 2, transports=gauge.transports * 2)
 
     monkeypatch.setattr(edge_gauge, "frobenius_gauge", wrong)

@@ -9,7 +9,7 @@ import torch
 
 from numerics.rounding import roundoff
 from numerics.rounding.roundoff import exact
-from numerics.walks import Walk, transports
+from numerics.walks import Walk, gauges, transports
 from numerics.walks import walk as walks
 
 A = np.full((2, 3), 0.25)
@@ -90,26 +90,29 @@ BAD: dict[str, list[Row]] = {
         (lambda: transports.gates(HEADS * np.nan), ValueError, "attention must be finite, got nan"),
         (lambda: transports.gates(HEADS, np.ones(2, F32)), TypeError, "weights must have the dtyp"),
     ],
-    "walks.transports.frobenius_factors": [
-        (lambda: transports.frobenius_factors(X[0]), ValueError, r"transports.*got \(6,\)"),
-        (lambda: transports.frobenius_factors(NAN), ValueError, "transports must be finite"),
+    "walks.gauges.frobenius_factors": [
+        (lambda: gauges.frobenius_factors(X[0]), ValueError, r"transports.*got \(6,\)"),
+        (lambda: gauges.frobenius_factors(NAN), ValueError, "transports must be finite"),
     ],
-    "walks.transports.square": [
-        (lambda: transports.square(A), TypeError, "walk must be a Walk, got ndarray"),  # type: ignore
-        (lambda: transports.square(WIDE), ValueError, "walk must be square.*n = 2, m = 3"),
+    "walks.walk.checked": [
+        (lambda: walks.checked(A), TypeError, "walk must be a Walk, got ndarray")  # type: ignore
     ],
-    "walks.transports.block_norms": [
-        (lambda: transports.block_norms(A), TypeError, "walk must be a Walk, got ndarray")  # type: ignore
+    "walks.walk.square": [
+        (lambda: walks.square(A), TypeError, "walk must be a Walk, got ndarray"),  # type: ignore
+        (lambda: walks.square(WIDE), ValueError, "walk must be square.*n = 2, m = 3"),
     ],
-    "walks.transports.frobenius_gauge": [
-        (lambda: transports.frobenius_gauge(A), TypeError, "walk must be a Walk, got ndarray")  # type: ignore
+    "walks.gauges.block_norms": [
+        (lambda: gauges.block_norms(A), TypeError, "walk must be a Walk, got ndarray")  # type: ignore
     ],
-    "walks.transports.node_gauge": [
-        (lambda: transports.node_gauge(A, FRAMES), TypeError, "walk must be a Walk"),  # type: ignore
-        (lambda: transports.node_gauge(WIDE, FRAMES), ValueError, "walk must be square"),
-        (lambda: transports.node_gauge(SQUARE, FRAMES[:1]), ValueError, "g must have.*n = 2"),
-        (lambda: transports.node_gauge(SQUARE, 0 * FRAMES), ValueError, "g must be invertible"),
-        (lambda: transports.node_gauge(SQUARE, FRAMES * np.nan), ValueError, "g must be finite"),
+    "walks.gauges.frobenius_gauge": [
+        (lambda: gauges.frobenius_gauge(A), TypeError, "walk must be a Walk, got ndarray")  # type: ignore
+    ],
+    "walks.gauges.node_gauge": [
+        (lambda: gauges.node_gauge(A, FRAMES), TypeError, "walk must be a Walk"),  # type: ignore
+        (lambda: gauges.node_gauge(WIDE, FRAMES), ValueError, "walk must be square"),
+        (lambda: gauges.node_gauge(SQUARE, FRAMES[:1]), ValueError, "g must have.*n = 2"),
+        (lambda: gauges.node_gauge(SQUARE, 0 * FRAMES), ValueError, "g must be invertible"),
+        (lambda: gauges.node_gauge(SQUARE, FRAMES * np.nan), ValueError, "g must be finite"),
     ],
     "rounding.roundoff.units": [
         (lambda: roundoff.units("int32"), ValueError, "dtype must be one of float64.*got int32"),

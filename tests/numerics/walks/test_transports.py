@@ -9,16 +9,8 @@ import torch
 from numerics.properties import strategies
 from numerics.rounding import roundoff
 from numerics.walks import Walk, softmax_walk
-from numerics.walks.transports import (
-    block_norms,
-    frobenius_factors,
-    frobenius_gauge,
-    gates,
-    head_transports,
-    head_weights,
-    kv_head,
-    node_gauge,
-)
+from numerics.walks.gauges import block_norms, frobenius_factors, frobenius_gauge, node_gauge
+from numerics.walks.transports import gates, head_transports, head_weights, kv_head
 
 U = 2.0**-53
 

@@ -12,7 +12,7 @@ import pytest
 from flint import fmpq
 from sympy import Expr, Sum
 
-from theorems.assumptions.constructions import invertible, reflection, times, unit_vector
+from theorems.assumptions.constructions import invertible, reflection, unit_vector
 from theorems.checker.exact import (
     Draw,
     Generators,
@@ -23,6 +23,7 @@ from theorems.checker.exact import (
     determinant,
     evaluate,
     rank,
+    times,
 )
 from theorems.statement import Definition, array, symbols_of
 

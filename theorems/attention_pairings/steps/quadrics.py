@@ -13,8 +13,7 @@ from flint import fmpq
 from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum, Symbol, latex, symbols
 
 from theorems.assumptions.entries import signed
-from theorems.assumptions.constructions import Rows
-from theorems.checker.exact import Draw, Rejected, SmallIntegers, Value
+from theorems.checker.exact import Draw, Rejected, Rows, SmallIntegers, Value
 from theorems.rules import Vanishing
 from theorems.statement import Assumption, Definition, Iff, Step, array, symbols_of
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum, Symbol, latex, symbols
 
 from theorems.assumptions.entries import right_inverse
-from theorems.assumptions.constructions import Rows, invertible, reflection, times
+from theorems.assumptions.constructions import invertible, reflection
 from theorems.checker.determinants import Blocks, Determinant
-from theorems.checker.exact import Draw, Generators
+from theorems.checker.exact import Draw, Generators, Rows, times
 from theorems.rules import Vanishing
 from theorems.statement import Assumption, Definition, Step, array, symbols_of
 

@@ -7,8 +7,8 @@ from itertools import product
 from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum, latex
 
 from theorems.assumptions.sections import Gauge, chosen, matrix, put
-from theorems.assumptions.constructions import invertible, reflection, times, unit_vector
-from theorems.checker.exact import Draw, Rejected, SmallIntegers, Value
+from theorems.assumptions.constructions import invertible, reflection, unit_vector
+from theorems.checker.exact import Draw, Rejected, SmallIntegers, Value, times
 from theorems.statement import Assumption, symbols_of
 
 i, j, k, a, b, c, e, q = symbols_of("i j k a b c e q")

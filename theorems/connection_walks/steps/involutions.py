@@ -7,8 +7,7 @@ from sympy import IndexedBase, Integer, KroneckerDelta, Sum
 from theorems.assumptions.frames import (
     assumed, edge, fixed, frame, identity, inverse_of, put_rows, symmetric_flow, transposed, turn,
 )
-from theorems.assumptions.constructions import Rows, times
-from theorems.checker.exact import Draw, SmallIntegers
+from theorems.checker.exact import Draw, Rows, SmallIntegers, times
 from theorems.statement import Assumption, symbols_of
 
 i, j, a, b, c, e = symbols_of("i j a b c e")

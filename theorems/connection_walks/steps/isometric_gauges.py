@@ -18,8 +18,8 @@ from theorems.connection_walks.steps.isometric_heads import (
     F, F_inv, H, O, O_0, a, b, c, d, diagonal, difference, e, h, has, i, invertible_frame, j, k,
     known, n, pair_gap, put, rotation, scaled, searching,
 )
-from theorems.assumptions.constructions import Rows, times, unit_vector
-from theorems.checker.exact import Draw, Generators, Value
+from theorems.assumptions.constructions import unit_vector
+from theorems.checker.exact import Draw, Generators, Rows, Value, times
 from theorems.rules import Vanishing
 from theorems.statement import Assumption, Bound, Definition, Iff, Step, array
 

@@ -11,8 +11,8 @@ from flint import fmpq
 from sympy import IndexedBase, Integer, Sum, Symbol
 
 from theorems.assumptions.entries import right_inverse, signed, sums_to_one
-from theorems.assumptions.constructions import Rows, invertible, reflection, times, unit_vector
-from theorems.checker.exact import Draw, Generators, SmallIntegers, Value
+from theorems.assumptions.constructions import invertible, reflection, unit_vector
+from theorems.checker.exact import Draw, Generators, Rows, SmallIntegers, Value, times
 from theorems.statement import Assumption, Definition, Equation, array, symbols_of
 
 n, d, H = symbols_of("n d H")

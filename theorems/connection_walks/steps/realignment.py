@@ -7,8 +7,8 @@ from itertools import product
 from flint import fmpq
 from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum, latex
 
-from theorems.assumptions.constructions import invertible, times
-from theorems.checker.exact import Draw, Rejected, SmallIntegers
+from theorems.assumptions.constructions import invertible
+from theorems.checker.exact import Draw, Rejected, SmallIntegers, times
 from theorems.statement import Assumption, array, symbols_of
 
 i, j, a, b, h, k = symbols_of("i j a b h k")

@@ -8,8 +8,8 @@ from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum, Symbol, latex
 
 from theorems.assumptions.entries import signed
 from theorems.assumptions.levels import STAGES, hypothesis, number
-from theorems.assumptions.constructions import Rows, reflection, times, unit_vector
-from theorems.checker.exact import Draw, Generators
+from theorems.assumptions.constructions import reflection, unit_vector
+from theorems.checker.exact import Draw, Generators, Rows, times
 from theorems.rules import Induction
 from theorems.statement import (
     Assumption, Bound, Cited, Definition, Equation, Rule, Step, array, symbols_of,

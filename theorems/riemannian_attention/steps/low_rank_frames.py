@@ -14,8 +14,7 @@ from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum
 from theorems.assumptions.entries import signed
 from theorems.assumptions.frames import fixed, identity, transposed, turn
 from theorems.assumptions.sections import put
-from theorems.assumptions.constructions import times
-from theorems.checker.exact import Draw, Rejected, SmallIntegers, Value
+from theorems.checker.exact import Draw, Rejected, SmallIntegers, Value, times
 from theorems.assumptions.low_rank import annihilated, inverse_of
 from theorems.rules import Vanishing
 from theorems.statement import (

@@ -6,8 +6,8 @@ from itertools import product
 
 from sympy import IndexedBase, Integer, KroneckerDelta, Sum, latex
 
-from theorems.assumptions.constructions import Rows, invertible
-from theorems.checker.exact import Draw, Rejected
+from theorems.assumptions.constructions import invertible
+from theorems.checker.exact import Draw, Rejected, Rows
 from theorems.statement import Assumption, symbols_of
 
 j, k, p, q = symbols_of("j k p q")

@@ -9,8 +9,8 @@ from flint import fmpq
 from sympy import Expr, IndexedBase, KroneckerDelta, Rational, Sum, Symbol, latex
 
 from theorems.assumptions.entries import signed
-from theorems.assumptions.constructions import Rows, reflection, times, unit_vector
-from theorems.checker.exact import Draw, Generators
+from theorems.assumptions.constructions import reflection, unit_vector
+from theorems.checker.exact import Draw, Generators, Rows, times
 from theorems.riemannian_attention.steps.total_variation import mostly, within
 from theorems.statement import Assumption, Bound, Definition, array, symbols_of
 
