@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from numerics.runs.files import write_whole
+
 RESULTS, MACHINE = "results.json", "machine.json"
 IDENTITY = ("id", "cell", "n", "d", "heads", "dtype", "device", "seed", "ranks")
 STATUSES = ("ok", "failed", "not run")
@@ -110,9 +112,7 @@ def verdict(content: Record) -> tuple[int, str]:
 
 
 def _written(path: Path, content: Record) -> None:
-    unfinished = path.with_name(path.name + ".unfinished")
-    unfinished.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-    unfinished.replace(path)
+    write_whole(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

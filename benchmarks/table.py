@@ -23,6 +23,7 @@ import torch
 from benchmarks import kernels, rank, suite
 from benchmarks.machine import machine
 from benchmarks.rows import Row
+from numerics.runs.files import write_whole
 
 OUT = Path("build/bench/results.json")
 PACKAGES = ("torch", "numpy", "sympy", "python-flint")
@@ -53,10 +54,7 @@ def machine_record(description: str) -> dict[str, Any]:
 def write(path: Path, record: dict[str, Any], found: Iterable[Row], complete: bool) -> None:
     """Writes the results so far as a whole: a run that ends early leaves what it has measured."""
     content = {"machine": {**record, "complete": complete}, "rows": [row.record() for row in found]}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(path.name + ".unfinished")
-    unfinished.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-    unfinished.replace(path)
+    write_whole(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

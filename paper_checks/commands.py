@@ -9,6 +9,7 @@ from typing import Any
 
 from rich.console import Console
 
+from numerics.runs.files import write_whole
 from paper_checks import appendix, expressions, latex, page, terminal
 from paper_checks.exposition import Exposition, exposition
 from paper_checks.formal import kernel
@@ -23,7 +24,6 @@ from paper_checks.report import (
     lowest_level,
     read_report,
     to_json,
-    write_atomically,
 )
 from paper_checks.run import suite_version, verify
 from paper_checks.uses import with_uses
@@ -93,9 +93,16 @@ def _write(path: Path, render: Callable[[Report], str], report: Report) -> bool:
         # The lint has said so too; the other files are still worth having.
         print(f"not written: {path}: {error}")
         return False
-    write_atomically(path, text)
-    print(f"wrote {path}")
+    _save(path, text)
     return True
+
+
+def _save(path: Path, text: str) -> None:
+    try:
+        write_whole(path, text)
+    except OSError as error:
+        raise Unusable(str(error)) from error
+    print(f"wrote {path}")
 
 
 def exit_status(report: Report, strict: bool) -> int:
@@ -188,8 +195,7 @@ def run_appendix(arguments: argparse.Namespace) -> int:
         text = appendix.render(report)
     except latex.Rejected as error:
         raise Unusable(str(error)) from error
-    write_atomically(arguments.out, text)
-    print(f"wrote {arguments.out}")
+    _save(arguments.out, text)
     return exit_status(report, strict=False)
 
 

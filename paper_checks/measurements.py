@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from numerics.runs.files import write_whole
 from numerics.trained.decisions import LEAST_DRAWS, Statement, decide, scale
 from numerics.trained.scale import effects
-from paper_checks.report import write_atomically
 
 FOLDER = Path(__file__).with_name("measurements")
 KEYS = ("arguments", "commit", "model", "numbers", "seed", "sha256", "statements", "texts",
@@ -178,9 +178,7 @@ def add(summary: Path, name: str, folder: Path = FOLDER) -> Path:
     faults = _judged(kept, file.name).faults
     if faults:
         raise ValueError("; ".join(faults))
-    folder.mkdir(exist_ok=True)
-    write_atomically(file, json.dumps(kept, sort_keys=True, indent=1) + "\n")
-    return file
+    return write_whole(file, json.dumps(kept, sort_keys=True, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
+
+from numerics.runs.files import unwritable
 
 
 class Suite(TypedDict):
@@ -241,29 +241,5 @@ def check_destination(option: str, path: Path, folder: bool = False) -> None:
     """
     if path.is_dir() and not folder:
         raise Unusable(f"{option} {path}: is a directory")
-    start = path if folder else path.absolute().parent
-    existing = next(p for p in (start.absolute(), *start.absolute().parents) if p.exists())
-    if not existing.is_dir() or not os.access(existing, os.W_OK):
-        raise Unusable(f"{option} {path}: {existing} is not a writable directory")
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Write a text file that is whole or absent, whatever happens meanwhile.
-
-    Raises: Unusable when the file cannot be written.
-    """
-    temporary = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
-        ) as stream:
-            temporary = Path(stream.name)
-            stream.write(text)
-        temporary.chmod(0o644)  # a temporary file is private; a report is not
-        temporary.replace(path)
-    except OSError as error:
-        raise Unusable(f"{path}: cannot be written ({error.strerror or error})") from error
-    finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
+    if reason := unwritable(path if folder else path.absolute().parent):
+        raise Unusable(f"{option} {path}: {reason}")

@@ -6,6 +6,7 @@ for each seed) and geometry (one entry a seed). Losses are in nats a letter, to 
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -22,6 +23,7 @@ from numerics.fiber_bundle.grammar import unigram_entropy
 from numerics.fiber_bundle.model import MODELS
 from numerics.fiber_bundle.training import Run, validation_text
 from numerics.inputs import integer
+from numerics.runs.files import write_whole
 
 DIGITS = 4
 STORED = Path(__file__).with_name("curves.json")
@@ -76,8 +78,7 @@ def geometry(run: Run, count: int = 64) -> dict[str, list[float]]:
 
 def save(found: dict[str, Any], path: Path) -> None:
     """Write a record."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    write_whole(path, json.dumps(found, indent=1) + "\n")
 
 
 def load(path: Path = STORED) -> dict[str, Any]:
@@ -146,7 +147,10 @@ def plot(found: dict[str, Any], axes: Axes) -> None:
 
 def picture(found: dict[str, Any], path: Path) -> None:
     """The plot as a file, whose format its suffix names."""
+    stream = io.BytesIO()
     with mpl.rc_context({"svg.hashsalt": "curves"}):
         figure = Figure(figsize=(7, 4.5))
         plot(found, figure.subplots())
-        figure.savefig(path, bbox_inches="tight", metadata={"Date": None})
+        kind = path.suffix.removeprefix(".")
+        figure.savefig(stream, format=kind, bbox_inches="tight", metadata={"Date": None})
+    write_whole(path, stream.getvalue())

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ from numerics.fiber_bundle.grammar import ALPHABET, encode, text
 from numerics.fiber_bundle.model import LanguageModel, Shape
 from numerics.fiber_bundle.products import NoDigits
 from numerics.inputs import integer, number
+from numerics.runs.files import write_whole
 
 
 class NonFiniteLoss(ArithmeticError):
@@ -181,17 +181,10 @@ class Run:
         }
 
     def save(self, path: Path) -> None:
-        """Write the state with its digest: to a file beside it first, which then takes its name."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(path.name + ".part")
+        """Write the state with its digest, as a whole. Raises OSError as `write_whole`."""
         buffer = io.BytesIO()
         torch.save(self.state(), buffer)
-        with part.open("wb") as file:
-            file.write(_seal(buffer.getvalue()))
-            file.write(buffer.getvalue())
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
+        write_whole(path, _seal(buffer.getvalue()) + buffer.getvalue())
 
     def restore(self, path: Path) -> None:
         """Go on from a checkpoint; ValueError for one of other settings, damaged or none at all."""

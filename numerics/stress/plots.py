@@ -14,6 +14,8 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from numerics.runs.files import write_whole
+
 SALT = "attention-geometry"
 Record = dict[str, Any]
 
@@ -28,8 +30,7 @@ def write(folder: Path, records: Sequence[Record]) -> list[Path]:
     for (theorem, dtype), cells in groups.items():
         if len({cell["n"] for cell in cells}) > 1:
             path = folder / f"{theorem}-{dtype}.svg"
-            path.write_text(svg(f"{theorem}, {dtype}", cells), encoding="utf-8")
-            written.append(path)
+            written.append(write_whole(path, svg(f"{theorem}, {dtype}", cells)))
     return written
 
 

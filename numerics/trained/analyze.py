@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -19,6 +18,7 @@ from typing import Any
 
 import torch
 
+from numerics.runs.files import unwritable, write_whole
 from numerics.trained import decisions, plots, report, session, summary, terminal
 from numerics.trained.decisions import LEAST_DRAWS
 from numerics.trained.formats.checkpoint import (
@@ -28,7 +28,6 @@ from numerics.trained.formats.checkpoint import (
     optional_module,
 )
 from numerics.trained.forward import layers
-from numerics.trained.journal import write_atomically
 from numerics.trained.measurements import Settings
 from numerics.trained.measures import identity
 from numerics.trained.models.architectures import open_model
@@ -114,7 +113,8 @@ def analyze(
     if depth > model.depth:
         raise Refused(f"--layers {depth}: {checkpoint.name} has {model.depth} layers")
     out = out or Path("build") / "analyze" / checkpoint.name
-    _check_destination(out)
+    if reason := unwritable(out):
+        raise Refused(f"{out}: cannot be written ({reason})")
     settings = replace(settings, workers=torch.get_num_threads())
     whole = session.Run(checkpoint, model, tokens, depth, settings)
     with ranks() as shared:
@@ -171,10 +171,10 @@ def _finish(
     for statement in statements:
         print(statement.line)
     for name, svg in plots.figures(header["model"]["name"], records, numbers).items():
-        write_atomically(out / name, svg)
-    write_atomically(out / "statements.md", report.page(whole, statements))
+        write_whole(out / name, svg)
+    write_whole(out / "statements.md", report.page(whole, statements))
     text = json.dumps(whole, indent=1, sort_keys=True, allow_nan=False) + "\n"
-    print(f"wrote {write_atomically(out / 'summary.json', text)}")
+    print(f"wrote {write_whole(out / 'summary.json', text)}")
 
 
 def _first_failure(records: list[dict[str, Any]]) -> str:
@@ -187,13 +187,6 @@ def _first_failure(records: list[dict[str, Any]]) -> str:
                 f"{found['matrices']:.2e}"
             )
     return ""
-
-
-def _check_destination(out: Path) -> None:
-    """Refuse before the work what could not be written after it."""
-    existing = next(p for p in (out, *out.absolute().parents) if p.exists())
-    if not existing.is_dir() or not os.access(existing, os.W_OK):
-        raise Refused(f"{out}: cannot be written ({existing} is not a writable directory)")
 
 
 def _header(whole: session.Run) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -90,24 +89,3 @@ class Journal:
 def line_of(record: Record) -> str:
     """A record as one line of strict JSON."""
     return json.dumps(record, sort_keys=True, allow_nan=False) + "\n"
-
-
-def write_atomically(file: Path, text: str) -> Path:
-    """Write a text so that the file is whole or absent, whatever happens meanwhile.
-
-    Raises: Refused when the directory cannot be written.
-    """
-    temporary = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(file)
-    except OSError as error:
-        raise Refused(f"{file}: cannot be written ({error})") from error
-    finally:
-        with suppress(OSError):  # a destination that is no directory has no file to remove
-            temporary.unlink()
-    return file

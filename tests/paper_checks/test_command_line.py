@@ -1,5 +1,6 @@
 """The command line: exit statuses, one clear line where something is wrong, whole files."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -247,6 +248,23 @@ def test_appendix_comes_from_a_report_file(report: Report, tmp_path: Path) -> No
     words = ["appendix", "--out", str(tmp_path / "a.tex"), "--json", str(tmp_path / "report.json")]
     assert main(words) == 0
     assert r"\label{thm:CW1}" in (tmp_path / "a.tex").read_text()
+
+
+def test_a_file_that_cannot_be_written_is_one_line_and_status_2(
+    with_report: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    def full(number: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    path = tmp_path / "report.json"
+    assert main(["verify", "--json", str(path)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == (
+        f"attention-geometry verify: {path}: cannot be written (No space left on device)"
+    )
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.slow

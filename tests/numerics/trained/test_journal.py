@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from numerics.trained.formats.checkpoint import Refused
-from numerics.trained.journal import Journal, write_atomically
+from numerics.trained.journal import Journal
 
 HEADER = {"kind": "run", "seed": 0, "model": {"name": "m"}}
 
@@ -83,19 +83,3 @@ def test_numbers_that_json_has_not_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         journal.append({"layer": 0, "x": float("nan")})
     assert Journal(journal.file, HEADER).records == {}
-
-
-def test_a_write_that_fails_leaves_what_was_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / "out" / "summary.json"
-    write_atomically(file, "old")
-
-    def broken(self: Path, target: Path) -> Path:
-        raise OSError("no space left")
-
-    monkeypatch.setattr(Path, "replace", broken)
-    with pytest.raises(Refused, match="no space left"):
-        write_atomically(file, "new")
-    assert file.read_text() == "old"
-    assert [p.name for p in file.parent.iterdir()] == ["summary.json"]

@@ -1,0 +1,1 @@
+"""What every long run needs: files that are whole, a journal, ranks, where numbers come from."""
