@@ -67,7 +67,7 @@ def uncovered(modules: Iterable[ModuleType], names: set[str]) -> set[str]:
     return set().union(*(public(module) for module in modules)) - names
 
 
-ELSEWHERE = ("properties", "stress", "trained")
+ELSEWHERE = ("properties", "runs", "stress", "trained")
 """Packages whose input is that of a command, with refusals in tests of their own."""
 FOUND = {
     info.name.removeprefix("numerics.")
