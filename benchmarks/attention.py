@@ -19,9 +19,10 @@ from torch.profiler import ProfilerActivity, profile
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from benchmarks.exponents import fitted
-from benchmarks.machine import machine, timed
+from benchmarks.times import timed
 from numerics.fiber_bundle.attention import geodesic_attention
 from numerics.fiber_bundle.metric_field import MetricField
+from numerics.runs.provenance import machine
 from numerics.stress.measurement import square_product
 
 TARGET = 1.15

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.machine import machine, timed
+from benchmarks.times import timed
 from numerics.metrics.low_rank import LowRankMetric, pair_distances2
+from numerics.runs.provenance import machine
 from numerics.scores.costs import distances_count, solve_counts
 
 VECTORS = 16

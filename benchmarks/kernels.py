@@ -14,8 +14,8 @@ from torch.nn import functional
 
 from benchmarks.attention import TARGET, Case, Live, check
 from benchmarks.exponents import fitted
-from benchmarks.machine import timed
 from benchmarks.rows import Row, spread
+from benchmarks.times import timed
 from numerics import blockwise
 from numerics.fiber_bundle.attention import geodesic_attention
 from numerics.pairings.recurrences import chunked, parallel

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from numerics.runs.files import write_whole
+from numerics.runs.provenance import machine
 
 RESULTS, MACHINE = "results.json", "machine.json"
 IDENTITY = ("id", "cell", "n", "d", "heads", "dtype", "device", "seed", "ranks")
@@ -28,7 +29,6 @@ def named(device: str) -> Record:
     """This machine, the device that the cells are asked for, and the version of their code."""
     import torch
 
-    from benchmarks.machine import machine
     from numerics import blockwise
     from numerics.stress.cell import code_version
 

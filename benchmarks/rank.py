@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from sympy import QQ
 from sympy.polys.matrices import DomainMatrix
 
-from benchmarks.machine import machine, timed
+from benchmarks.times import timed
+from numerics.runs.provenance import machine
 from numerics.scores.exact_rank import rank_of
 from numerics.scores.principal_lattice import PrincipalLattice
 

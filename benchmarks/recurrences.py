@@ -14,8 +14,9 @@ from collections.abc import Sequence
 import torch
 
 from benchmarks.exponents import fitted
-from benchmarks.machine import Times, machine, timed
+from benchmarks.times import Times, timed
 from numerics.pairings.recurrences import chunked, recurrent
+from numerics.runs.provenance import machine
 
 LENGTHS = (20_000, 40_000, 80_000)
 WIDTH = CHUNK = 64

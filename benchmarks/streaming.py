@@ -18,7 +18,7 @@ from pathlib import Path
 
 import torch
 
-from benchmarks.machine import machine
+from numerics.runs.provenance import machine
 from numerics.stress.measurement import largest_resident
 
 SHAPE = {

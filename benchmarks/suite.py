@@ -10,9 +10,9 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.machine import timed
 from benchmarks.rank import TARGET, peer
 from benchmarks.rows import Row, spread
+from benchmarks.times import timed
 from numerics.scores.exact_rank import RankCertificate, rank_of
 from numerics.scores.principal_lattice import PrincipalLattice
 

@@ -21,9 +21,9 @@ from typing import Any
 import torch
 
 from benchmarks import kernels, rank, suite
-from benchmarks.machine import machine
 from benchmarks.rows import Row
 from numerics.runs.files import write_whole
+from numerics.runs.provenance import machine
 
 OUT = Path("build/bench/results.json")
 PACKAGES = ("torch", "numpy", "sympy", "python-flint")

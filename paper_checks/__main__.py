@@ -13,10 +13,10 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 
+from numerics.runs.provenance import SUITE, suite_version
 from paper_checks import commands
-from paper_checks.papers.list import PAPERS, SUITE
+from paper_checks.papers.list import PAPERS
 from paper_checks.report import Unusable
-from paper_checks.run import suite_version
 
 BORROWED = {
     "stress": ("numerics.stress", "a theorem over sizes, dtypes and devices"),

@@ -10,6 +10,7 @@ from typing import Any
 from rich.console import Console
 
 from numerics.runs.files import write_whole
+from numerics.runs.provenance import suite_version
 from paper_checks import appendix, expressions, latex, page, terminal
 from paper_checks.exposition import Exposition, exposition
 from paper_checks.formal import kernel
@@ -25,7 +26,7 @@ from paper_checks.report import (
     read_report,
     to_json,
 )
-from paper_checks.run import suite_version, verify
+from paper_checks.run import verify
 from paper_checks.uses import with_uses
 from theorems import catalogue
 from theorems.statement import Cited, Theorem

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import math
-import platform
-import subprocess
-import tomllib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
-from importlib import import_module, metadata
-from pathlib import Path
+from importlib import import_module
 from time import perf_counter
 from typing import Any
 
+from numerics.runs.provenance import checkout, suite_version, versions
 from paper_checks import gpu
 from paper_checks.claims import NOT_VERIFIED, claim_record, failed_with_all_evidence
 from paper_checks.formal.kernel import LEFT_OUT, Checked, check_formal, settle_formal
 from paper_checks.lint import NOT_RUN, claim_errors, formula_errors, read_papers
-from paper_checks.papers.list import SUITE
 from paper_checks.rates import measured_rates
 from paper_checks.report import Report, Suite, TheoremRecord, lowest_level
 from paper_checks.tables import computed_tables
@@ -33,7 +29,6 @@ SMALL_CELL: dict[str, Any] = {"n": 256, "dtype": "float32", "device": "cpu"}
 HEADS = 4
 PACKAGES = ("sympy", "python-flint", "numpy", "scipy", "torch", "hypothesis", "array-api-compat",
             "math-core", "jinja2", "rich", "matplotlib")  # fmt: skip
-ROOT = Path(__file__).resolve().parents[1]
 
 Progress = Callable[[TheoremRecord, int, int], None]
 
@@ -224,11 +219,11 @@ def _with_claims(
 
 def describe_suite(selected: list[str], pending: int) -> Suite:
     """What ran and on what; seed, jobs and times are filled in by the run."""
-    commit, modified = checkout()
+    commit, modified = checkout(untracked=True) or (None, None)
+    packages = versions(*PACKAGES)
     return {
         "version": suite_version(), "commit": commit, "modified": modified,
-        "python": platform.python_version(),
-        "packages": {name: v for name in PACKAGES if (v := _version(name))},
+        "python": packages.pop("python"), "packages": packages,
         "seed": 0, "jobs": 0, "started": "", "seconds": 0.0, "selected": selected,
         "not_selected": [i for i in catalogue.CATALOGUE if i not in selected],
         "not_built": sorted(catalogue.PLANNED, key=_natural), "pending": pending,
@@ -239,31 +234,3 @@ def describe_suite(selected: list[str], pending: int) -> Suite:
 def _natural(theorem_id: str) -> tuple[str, int]:
     letters = theorem_id.rstrip("0123456789")
     return letters, int(theorem_id[len(letters) :] or 0)
-
-
-def _version(distribution: str) -> str | None:
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return None
-
-
-def suite_version() -> str:
-    """The version installed, or the one that this checkout declares."""
-    if (project := ROOT / "pyproject.toml").is_file():
-        return str(tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"])
-    return _version(SUITE) or "unknown"
-
-
-def checkout() -> tuple[str | None, bool | None]:
-    """The commit of this checkout and whether files differ from it; (None, None) without git."""
-    if not (ROOT / "pyproject.toml").is_file():
-        return None, None  # installed: a repository around the environment is not this one
-    try:
-        head = subprocess.run(["git", "rev-parse", "--verify", "HEAD"], cwd=ROOT,
-                              capture_output=True, text=True, check=True)  # fmt: skip
-        changed = subprocess.run(["git", "status", "--porcelain"], cwd=ROOT,
-                                 capture_output=True, text=True, check=True)  # fmt: skip
-    except (OSError, subprocess.CalledProcessError):
-        return None, None
-    return head.stdout.strip(), bool(changed.stdout.strip())

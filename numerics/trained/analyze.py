@@ -19,6 +19,7 @@ from typing import Any
 import torch
 
 from numerics.runs.files import unwritable, write_whole
+from numerics.runs.provenance import SUITE, commit, versions
 from numerics.trained import decisions, plots, report, session, summary, terminal
 from numerics.trained.decisions import LEAST_DRAWS
 from numerics.trained.formats.checkpoint import (
@@ -31,7 +32,6 @@ from numerics.trained.forward import layers
 from numerics.trained.measurements import Settings
 from numerics.trained.measures import identity
 from numerics.trained.models.architectures import open_model
-from numerics.trained.provenance import commit, versions
 from numerics.trained.ranks import ranks
 from numerics.trained.tokens import Tokens, read_text, tokenise
 
@@ -213,7 +213,7 @@ def _header(whole: session.Run) -> dict[str, Any]:
             for t in whole.texts
         ],
         "arguments": {"draws": settings.draws, "seed": settings.seed},
-        "versions": versions(),
+        "versions": versions(SUITE, "numpy", "torch", *EXTRA),
         "commit": commit(),
     }
 

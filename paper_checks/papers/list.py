@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SUITE = "attention-geometry"
+from numerics.runs.provenance import SUITE
+
 LISTED = "identifier as listed in an index"
 
 

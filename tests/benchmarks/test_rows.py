@@ -27,7 +27,7 @@ def load(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ModuleType]:
 def given(module: ModuleType, least: list[float], monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Hands the module times of these least seconds, of another spread for each action: means and
     medians have other ratios. Returns the number of actions of each call."""
-    times, counts = importlib.import_module("benchmarks.machine").Times, []
+    times, counts = importlib.import_module("benchmarks.times").Times, []
 
     def timed(actions: list[Any], repeats: int) -> list[Any]:
         counts.append(len(actions))

@@ -1,29 +1,11 @@
-"""The machine of a measurement, and times with their spread."""
+"""Times of a measurement with their spread."""
 
 from __future__ import annotations
 
-import os
-import platform
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
-from pathlib import Path
 from statistics import median
-
-
-def machine(*packages: str) -> str:
-    """Processor, cores that this process may use, threads allowed, and versions, as one line."""
-    cpuinfo = Path("/proc/cpuinfo")
-    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    name = names[0] if names else platform.processor() or platform.machine()
-    affinity = getattr(os, "sched_getaffinity", None)
-    cores = len(affinity(0)) if affinity else os.cpu_count()
-    threads = os.environ.get("OMP_NUM_THREADS", "as many as there are")
-    versions = ", ".join(f"{package} {version(package)}" for package in packages)
-    python = platform.python_version()
-    return f"{name}, {cores} cores, OMP threads {threads}; Python {python}, {versions}"
 
 
 @dataclass(frozen=True)
