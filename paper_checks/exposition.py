@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from paper_checks.report import (
     Unusable,
 )
 from theorems import catalogue
+from theorems.checker.world import TRUE
 from theorems.statement import Assumption, Cited, Clause, Definition, Mutant, Rule, Theorem
 
 
@@ -99,19 +100,11 @@ class Exposition:
         return found + [t for m in self.mutants for t in (m.text, *m.without, *m.instead)]
 
 
-def _used(item: Any) -> Iterator[Any]:
-    """What an object rests on, innermost first, then the object itself."""
-    for part in (*getattr(item, "by", ()), getattr(item, "support", None)):
-        if part is not None:
-            yield from _used(part)
-    yield item
-
-
 def given(steps: Iterable[Rule], kind: type) -> list[Any]:
     """The assumptions or definitions that steps rest on, each once, in order of first use."""
     found: list[Any] = []
     for step in steps:
-        found += [i for i in _used(step) if isinstance(i, kind) and i not in found]
+        found += [i for i in TRUE.closure(step) if isinstance(i, kind) and i not in found]
     return found
 
 

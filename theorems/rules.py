@@ -108,8 +108,8 @@ class Induction(Rule):
     claim: Callable[[str], Equation]
     hypothesis: Assumption
 
-    def fault(self, used: Sequence[Any]) -> str | None:
-        """Why the claim need not hold at every level."""
+    def fault(self, used: Sequence[Any], rests: Callable[[Rule], list[Any]]) -> str | None:
+        """Why the claim need not hold at every level; `rests` says what a rule rests on."""
         if len(used) != 2 or not all(isinstance(part, Step) for part in used):
             return "an induction has a base and a step"
         base, step = used
@@ -129,17 +129,12 @@ class Induction(Rule):
             return f"{self.hypothesis.id} is not the claim at level l"
         if (step.lhs, step.rhs) != following:
             return f"{step.id} is not the claim at level l+1"
-        if self.hypothesis not in step.by or self.hypothesis in _rests(base):
+        if self.hypothesis not in step.by or self.hypothesis in rests(base):
             return f"{self.hypothesis.id} serves the step, and nothing else"
         below, above = (
-            {item.id for item in _rests(part) if isinstance(item, Definition)} for part in used
+            {item.id for item in rests(part) if isinstance(item, Definition)} for part in used
         )
         lower = {name.replace("l+1", "l") for name in above if "l+1" in name}
         for name in above & (lower | {name.replace("1", "l") for name in below}):
             return f"{name} is defined at level l and from the level before"
         return None
-
-
-def _rests(rule: Rule) -> list[Any]:
-    inner = [part for item in rule.by if isinstance(item, Rule) for part in _rests(item)]
-    return [*rule.by, *inner]

@@ -152,6 +152,9 @@ FALSE: dict[str, tuple[Rule, str]] = {
             claim=lambda label: agree("1")), "not the same at every level"),
     "a hypothesis that nothing uses": (
         replace(powers, hypothesis=replace(hypothesis, id="other")), "serves the step"),
+    "a base that rests on the hypothesis through the support of a definition": (
+        replace(powers, by=(replace(base, by=(
+            replace(base.by[0], support=hypothesis), *base.by[1:])), step)), "serves the step"),
     "other axes": (
         replace(realigned, small=(W[i, j, a, b], ((j, n), (i, n)), ((a, d), (b, d)))),
         "do not fit"),

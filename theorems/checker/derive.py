@@ -84,7 +84,8 @@ def _derive(rule: Rule, world: World) -> None:
         return
     if isinstance(rule, Induction | Logarithm):
         equations(rule, world)
-        if fault := rule.fault(world.uses(rule)):
+        if fault := (rule.fault(world.uses(rule), world.closure)
+                     if isinstance(rule, Induction) else rule.fault(world.uses(rule))):
             raise Failed(f"{rule.id}: {fault}")
         if isinstance(rule, Logarithm):
             free_indices(*rule.left, *rule.right)
