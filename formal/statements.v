@@ -1829,7 +1829,7 @@ Example AP4_positivity_witness :
          (forall j, mu j = 1) -> v 0 = const_mx 1 -> v 1 = 0 -> False)).
 Proof. exact @linear_attention.positivity_witness. Qed.
 
-(* AP5. Recurrent networks: causal maps with a state of fixed size. *)
+(* AP5. Recurrent networks: causal maps with a state of fixed size, and softmax, which has none. *)
 
 Theorem AP5_handover :
   forall (F : fieldType) (m w : nat) (A : nat -> 'M[F]_m) (k : nat -> 'cV[F]_m)

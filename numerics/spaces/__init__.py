@@ -1,7 +1,7 @@
 """Geometric spaces on which attention is equivariant: pairings, geodesics and readouts.
 
 A new space is one file with a subclass of Space, and one row in the law suite's list
-(tests/numerics/spaces/test_laws.py). Source: AP8.
+(tests/numerics/spaces/test_space_laws.py). Source: AP8.
 """
 
 from numerics.spaces.euclidean import Euclidean

@@ -1,11 +1,4 @@
-"""AP9. What readouts commute with: reorderings of queries and of the world, affine maps of values.
-
-queries     the readouts of selected queries are the selected readouts
-world       the readout depends on the measure only: tokens may be reordered, and equal ones merged
-affine      an affine map of the values passes through the readout
-hull        for nonnegative pairings every functional of the readout is at most its largest value
-signed      a signed pairing of finite rank leaves the hull
-"""
+"""AP9. Equivariance of readouts, and the convex hull of the values."""
 
 from __future__ import annotations
 

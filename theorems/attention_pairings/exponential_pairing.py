@@ -1,14 +1,4 @@
-"""AP2. Why exp: a pairing that is multiplicative in query and key, continuous and not 0 is
-exp(q^T M k).
-
-positive        kappa(q, k) = kappa(q/2, k)^2 >= 0, and one zero makes kappa = 0
-additive        so S = log kappa exists and is additive in q and in k
-coordinates     S(q, k) is the sum of S(q_a e_a, k)
-linear          a continuous additive function is linear (Cauchy); continuity at 0 suffices
-bilinear        S(q, k) = q^T M k with M_ab = S(e_a, e_b); such pairings are multiplicative
-attention       the readout of exp(s) on the empirical world has softmax weights
-needed          each property is: kappa = 0, 2^(q k^3), and b on a + b sqrt 2
-"""
+"""AP2. Why exp: multiplicative continuous pairings are exponentials of bilinear forms."""
 
 from __future__ import annotations
 

@@ -1,14 +1,4 @@
-"""AP7. Random and Taylor features of exp(q . k).
-
-gaussian       E e^{w.x} = e^{|x|^2/2} by completing the square
-positive       e^{w.q - |q|^2/2}: unbiased, variance e^{2 q.k} (e^{|q+k|^2} - 1) a sample
-antithetic     w and -w together: (1 - e^{-|q+k|^2})/2 times that
-trigonometric  e^{|q|^2/2} (cos w.q, sin w.q): unbiased, variance e^{|q|^2+|k|^2} (1 -
-               e^{-|q-k|^2})^2/2 a sample, and estimates may be negative
-samples        the mean of m independent estimates has 1/m of the variance
-taylor         T_p(q . k) is an inner product of weighted monomials, C(d + p, p) of them
-errors         relative errors of T_p at s >= 0 and at s < 0, and its sign for even and odd p
-"""
+"""AP7. Random and Taylor features of the exponential pairing."""
 
 from __future__ import annotations
 

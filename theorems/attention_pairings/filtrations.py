@@ -1,14 +1,4 @@
-"""AP3. Causal attention is the readout along a filtration, an increasing family of worlds.
-
-growth          mu' = mu + nu adds its mass and its pairs: N' R' = N R + sum kappa nu v
-prefix          tokens of weight 0 in the world of a query do not change its readout
-mask_limit      a mask -M on some keys, eps = exp(-M), moves the readout of a row that keeps a
-                visible key by at most eps (hidden mass) (spread) / (visible mass)
-all_masked      a mask -M on every key changes nothing: the limit is softmax, not 0
-empty           a world without mass leaves its readout open, so 0 is a convention
-renormalised    a mask after softmax needs the row divided by what is left of it
-alignment       with n_q != n_k the world of a query depends on the offset of the mask
-"""
+"""AP3. Causal attention is the readout along a filtration of worlds."""
 
 from __future__ import annotations
 

@@ -1,20 +1,4 @@
-"""AP8. Spheres, hyperbolic space, positive definite matrices, Grassmannians, rotations, products.
-
-pairing, minimisers         invariant scores give invariant weights; sets of Frechet means follow
-quadrics, products          <O q, O k> = <q, k> on spheres and hyperboloids, and on products of them
-geodesics, tangent_readout  logarithms at q, and the readout Exp_q(sum_j w_j Log_q v_j)
-normalised_mean             the mean over its norm is equivariant
-chordal_mean, hyperboloid   it is the point of least mean squared chord; means are timelike
-congruences                 g and inversion keep the eigenvalues of Q^{-1} K
-arithmetic_mean             is equivariant under congruence
-definite_tangent            and so is the tangent readout at Q
-logarithms, log_euclidean   rotations, scaling and inversion; the mean is unique
-grassmannian                tr P Q and principal angles
-eigenprojector              the readout, unique where there is an eigengap
-rotations, polar_factor     tr Q^T K, and the unique polar factor of the mean
-frechet, antipodal          unique on Hadamard spaces, or in a convex ball (cited), not in general
-flat, zero_curvature        exp(-|q - k|^2/(2 tau)) is tied attention with a column term; the limit
-"""
+"""AP8. New geometric spaces: invariant pairings, equivariant readouts."""
 
 from __future__ import annotations
 

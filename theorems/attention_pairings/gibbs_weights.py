@@ -1,13 +1,4 @@
-"""AP1. Softmax weights are the unique maximiser of <p, s> + tau H(p) over the simplex.
-
-softmax         q_ij = E_ij / Z_i sums to 1, and log q_ij = s_ij / tau - log Z_i
-elementary      exp t >= 1 + t, on the powers (1 + u)^(2^L) whose limit exp is
-gibbs           <p, s> + tau H(p) = tau log Z - tau KL(p | q), and KL >= |sqrt p - sqrt q|^2
-unique          so the value tau log Z is reached, and only at p = q
-lagrange        the stationary weights are q, with d(p log p) = log p + 1
-cold            tau -> 0: uniform on the keys of the largest score; value max s
-hot             tau -> infinity: uniform; value tau log m + mean s + o(1)
-"""
+"""AP1. Gibbs: softmax weights are the unique maximiser of score plus entropy."""
 
 from __future__ import annotations
 

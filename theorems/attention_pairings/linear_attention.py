@@ -1,12 +1,4 @@
-"""AP4. Linear attention is a pairing of finite rank.
-
-reassociation   (phi(Q) phi(K)^T) V = phi(Q) (phi(K)^T V), and the normaliser is phi(Q) z
-moments         worlds with the same moments M = sum mu phi v^T, z = sum mu phi read the same
-counts          (n + p) m w + n m products against n p (m + w)
-positivity      positive features keep the normaliser positive; signed ones need not
-converse        N statistics that give all readouts: (w + 1) rank kappa <= N
-infinite_rank   exp(q^T M k) with M != 0 has every rank
-"""
+"""AP4. Linear attention is a pairing of finite rank."""
 
 from __future__ import annotations
 

@@ -1,19 +1,4 @@
-"""AP5. Recurrences: which causal maps have a state of m numbers, and that softmax has none.
-
-handover        a state handed over at any split and the scores of the tokens since
-decays          causal linear attention with decays; a reset is a mask
-delta_rule      the delta rule is such a recurrence, with A = I - beta k k^T
-overwriting     it overwrites exactly iff beta |k|^2 = 1
-blocks          a block of rows from t and columns up to t factors through the state at t
-realisation     factors of the blocks give A_t, b_t and c_t, read after or before the update
-padding         factors of least width have independent columns; zeros give states of one size
-corner          the least rank of a block with a free corner: the version with feed-through
-separation      small matrices that tell the three versions apart
-identity_state  A_t = I is a strict subclass
-vandermonde     the powers of pairwise distinct nodes have an inverse, whatever their number
-softmax         keys in equal steps: a block of softmax weights needs a state of its size
-distinct_keys   the same for any pairwise distinct keys
-"""
+"""AP5. Recurrent networks: causal maps with a state of fixed size, and softmax, which has none."""
 
 from __future__ import annotations
 

@@ -1,14 +1,4 @@
-"""AP6. Tensor attention is the readout of the product of two worlds.
-
-product_world  weights softmax over pairs of sum_a q_a k_ja k'_la, values v_j * v'_l
-factor         a kernel of rank one in the pair gives the product of two readouts
-constant       a constant second key c rescales q by c, constant values w the output; ones: standard
-trilinear      exp of a trilinear score factors iff its mixed second differences vanish
-finite_rank    sum_g phi_g psi_g chi_g: the sum over g of phi_g times two one-sided sums
-cost           multiplications of both, counted
-prefix         tokens without mass do not count: the causal form, and its state
-equivariance   reordering each world changes nothing, reordering the queries reorders the outputs
-"""
+"""AP6. Tensor attention is the readout of the product of two worlds."""
 
 from __future__ import annotations
 

@@ -1,11 +1,4 @@
-"""AP10. The readout is variational, and stable in the world.
-
-least       sum_j mu_j kappa_j |t - v_j|^2 = Z |t - R|^2 + its value at R, Z = sum mu_j kappa_j > 0
-stationary  along w it grows by 2 tau <w, sum_j mu_j kappa_j (t - v_j)> + tau^2 Z |w|^2
-stability   |R_mu - R_nu| <= (c / a) sum gamma (s + w) for every coupling gamma of probability
-            measures, c >= b and c >= ell D, D the diameter of the values of nu alone
-exponential exp(q^T M k) on |k| <= t: a = e^{-h}, b = e^h, h = ell t, and e^h ell for ell
-"""
+"""AP10. The readout is variational, and stable in the world."""
 
 from __future__ import annotations
 

@@ -1,14 +1,4 @@
-"""CW1. Single-head attention is a connection walk with constant transport.
-
-constant_transport  y_i = sum_j P_ij T x_j + rho_i W_O^T b_V + b_O with T = (W_V W_O)^T
-kronecker           the block matrix of the walk is P (x) T
-biases              the shift is the same for all i iff rho_i W_O^T b_V is
-masks_and_sinks     masks change P and never T; a sink makes a killed walk; a masked row reads b_O
-logits_of_a_walk    softmax(S) = P > 0 iff S = log P + u 1^T
-inner_width         the least width of Q K^T with softmax(Q K^T) = P is rank((log P) C)
-token_logits        logits X M X'^T reach every S if the tokens are independent, not in general
-value_width         the least value width is rank T
-"""
+"""CW1. Single-head attention is a connection walk with constant transport."""
 
 from __future__ import annotations
 

@@ -1,10 +1,4 @@
-"""CW14. Continuum limit: (W - I) u / eps tends to half the connection Laplacian plus a drift.
-
-rows            tokens x_i +- y_k of density rho around x_i: the row of the walk sums to 1
-affine_density  sum_j P_ij u_j - u_i = eps ((1/2) Lap u + grad log rho . grad u), exactly
-density         quadratic rho: the same up to fourth moments, so up to O(eps^2)
-transport_error errors of T: second order adds tr q, third order only fourth moments
-manifold        the limit on a compact manifold (cited)
+"""CW14. The continuum limit of attention is a connection Laplacian with a drift.
 
 Sections are given by their jets at x_i: value u, gradient U, Hessian V, in parallel frames.
 """

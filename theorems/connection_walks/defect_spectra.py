@@ -1,11 +1,4 @@
-"""CW13. From measured defects to spectra: how far a walk is from self-adjoint bounds its spectrum.
-
-coordinates   in orthonormal coordinates W is a real matrix A, and its adjoint is A^T
-imaginary     |Im lambda| <= |A - A^T| / 2
-real          Re lambda lies between the extreme eigenvalues of (A + A^T)/2
-range         those of I - (W + W*)/2 lie in [0, 2] if P 1 = 1, pi P = pi and T is isometric
-defects       |W - W*|_HS^2 = sum_ij d (h_ij - h_ji)^2 + h_ij h_ji |B_ij - B_ji^T|_F^2
-"""
+"""CW13. Spectra from the defects of reversibility and of inverse symmetry."""
 
 from __future__ import annotations
 

@@ -1,12 +1,4 @@
-"""CW11. Depth: a stack of attention layers, frozen at the input, is a sum over paths.
-
-two_layers          block (i, j) of W_2 W_1 sums over two heads and a node, last layer leftmost
-paths               block (i, j) of W_L ... W_1 is a sum over heads and node paths, for every L
-residual_pair       (I + W_2)(I + W_1) = I + W_1 + W_2 + W_2 W_1
-residual_paths      block (i, j) of prod (I + W_l) is delta_ij I plus paths through some layers
-counts              H^L n^(L-1) terms a block; ((1 + nH)^L - 1)/n + delta_ij with residuals
-causal_counts       U^L = C_L if D C_{L+1} = C_L, Pascal's rule for causal node paths
-"""
+"""CW11. Depth: frozen attention layers are a sum over heads and node paths."""
 
 from __future__ import annotations
 

@@ -1,12 +1,4 @@
-"""CW3. Which connection walks are the same operator: the gauge of edges and of nodes.
-
-same_operator       (P, T) and (P', T') give one W iff P_ij T_ij = P'_ij T'_ij
-frobenius           c_ij = |block|_F, P_ij = c_ij / sum_k c_ik is the unique row-stochastic choice
-                    whose transports have one Frobenius norm along each row
-what_changes        stochasticity, reversibility, isometry and gates depend on the choice
-what_stays          W and the holonomies up to positive scalars do not
-node_gauge          T_ij -> g_i T_ij g_j^{-1} conjugates W and the holonomies, and moves isometries
-"""
+"""CW3. Connection walks with one operator: edge and node gauge."""
 
 from __future__ import annotations
 

@@ -1,16 +1,4 @@
-"""CW2. Multi-head attention is one edge-dependent connection walk.
-
-gates               sum_h sum_j A^h_ij T^h x_j = sum_j P_ij T_ij x_j, P = sum_h w_h A^h,
-                    T_ij = sum_h g^h_ij T^h / w_h with P_ij g^h_ij = w_h A^h_ij
-gates_are_weights   g >= 0 and sum_h g^h_ij = 1 on edges
-off_support         P_ij = 0 only where every A^h_ij = 0; there T_ij is free
-row_sums            P is row-stochastic iff sum_h w_h = 1
-convex_mixture      with w_h = 1/H, T_ij is a convex mixture of H T^h, not of T^h
-constancy           T_ij = T_kl iff (g_ij - g_kl) V = 0, V the rows vec(T^h / w_h)
-two_heads           H = 2: T_ij constant iff the gates are constant or T^1/w_1 = T^2/w_2
-three_heads         H = 3: constant T_ij with neither
-grouped_query       T^h = (W_V^{kv(h)} W_O^h)^T for every head
-"""
+"""CW2. Multi-head attention is one edge-dependent connection walk."""
 
 from __future__ import annotations
 

@@ -1,17 +1,4 @@
-"""CW4. How many heads an operator needs: the rank of its realignment, or one more.
-
-realignment         R(sum_h A^h (x) T^h) = sum_h vec(A^h) vec(T^h)^T, of rank at most H
-block_row_sums      sum_j W_ij = sum_h T^h for row-stochastic heads, whatever i
-column_space        then every M in the column space C of R(W) has constant row sums
-lower_bound         H >= r = rank R(W); r heads with A > 0 put a positive matrix into C
-positive_heads      J + eps M^h > 0 for small eps > 0, scaled to be row-stochastic
-r_heads             r heads suffice if C contains a positive J
-one_more            r + 1 heads suffice always: add any positive row-stochastic J
-count               C has at most n(m-1) + 1 dimensions, and at most d_o d
-no_positive         Y >= 0, Y != 0 orthogonal to C excludes a positive matrix in C
-witness             W = [[2, -1], [1, 0]]: r = 1, and two heads are needed and suffice
-masked              with one common mask: positive on the mask
-"""
+"""CW4. How many heads an operator needs."""
 
 from __future__ import annotations
 

@@ -1,13 +1,4 @@
-"""CW10. Holonomy: when a connection walk is gauge-equivalent to P (x) I, and what it keeps fixed.
-
-fundamental_cycles  T_ij = g_i g_j^{-1} on all edges iff h_ij = g_i^{-1} T_ij g_j = I on all edges
-closed_walks        iff the holonomy of every closed walk is I
-complete_graph      triangles through one node suffice, with g_i = T_io
-spectrum            then W = g (P (x) I) g^{-1}: d copies of P, its powers, traces, eigenvectors
-kernel              W u = u iff u_i = T_ij u_j on edges, that is u_i = g_i w with all h_ij w = w
-constant_transport  constant T is flat iff T^k = I, k the gcd of the lengths of closed walks
-cheeger             lambda_1(L) <= <u, L u>_{pi,G} for sections of length 1
-cycle_bases         the wheel W_4: a cycle basis, modulo 2 and over Q, does not suffice
+"""CW10. Holonomy of a connection walk.
 
 Nothing is cited: a tree gauge and an induction along walks replace the fact that fundamental
 cycles generate the closed walks.

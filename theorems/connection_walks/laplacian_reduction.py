@@ -1,15 +1,4 @@
-"""CW5. When the generator I - W of a connection walk is a random-walk connection Laplacian.
-
-reduction       I - W = I - D^{-1} S with these P, T iff (a) rows of P sum to 1, (b) pi_i P_ij =
-                pi_j P_ji with pi = D, (c) T_ij^T G_i T_ij = G_j, (d) T_ji = T_ij^{-1} on edges
-energy          (a), pi P = pi, (c): <u, Lu> = 1/2 sum_ij pi_i P_ij |u_i - T_ij u_j|^2_{G_i}
-contraction     these alone: |Wu| <= |u|, spec L lies in |z - 1| <= 1, and L u = 0 iff
-                u_i = T_ij u_j on edges
-self_adjoint    given (c): W is self-adjoint iff (b) and (d)
-spectrum        self-adjoint: spec L is real, so in [0, 2]
-each_is_needed  four walks, each short of one hypothesis, whose conclusion fails
-self_loops      (d) says T_ii^2 = I, not T_ii = I
-"""
+"""CW5. When attention is a random walk on a connection Laplacian."""
 
 from __future__ import annotations
 

@@ -1,19 +1,4 @@
-"""CW8. When softmax attention is reversible.
-
-kolmogorov        reversible iff P_ij P_jk P_ki = P_ik P_kj P_ji iff B_ij + B_jk + B_ki = 0,
-                  B = (S - S^T) / 2
-potential         iff B_ij = u_i - u_j, then u_i = (1/n) sum_j B_ij up to a constant
-law               pi_i = Z_i e^{-2 u_i} is then in detailed balance
-only_law          and no other measure is stationary, up to scale
-row_and_column    row terms leave P unchanged; column terms change u, and no cycle sum
-tokens            S_ij = x_i^T M x_j + r_i + c_j: the cycle sum is K(x_j - x_i, x_k - x_i)
-lines             collinear tokens, and two, are reversible for every M
-all_tokens        all configurations are reversible iff M = M^T
-dimension         K vanishing on a v-dimensional space has rank K <= 2 (d - v)
-masks             without full support triangles do not suffice
-closed_sets       no stationary flow enters a closed set; causal walks
-absorbing_laws    the stationary laws of causal walks, and detailed balance that says nothing
-"""
+"""CW8. When softmax attention is reversible."""
 
 from __future__ import annotations
 

@@ -1,16 +1,4 @@
-"""CW9. What to measure when a walk is not reversible.
-
-time_reversal       P*_ij = pi_j P_ji / pi_i is a walk with the law pi, P* = P iff reversible
-reversibilisations  (P + P*)/2 and P P* are reversible; the first has the quadratic form of P, not
-                    its bilinear form; the second may be reducible
-chung               Chung's directed Laplacian is I - (P + P*)/2 up to conjugation
-adjoint             W* has blocks (pi_j / pi_i) P_ji G_i^{-1} T_ji^T G_j; (W + W*)/2
-stochasticity       |rho - 1| / (rho + 1) is at most 1, and 0 iff rho = 1
-flow                (1/2) sum |pi_i P_ij - pi_j P_ji| is at most 1, and 0 iff P is reversible
-ratios              |X - I| / (|X| + sqrt(d)) is at most 1, and 0 iff X = I
-metric, inverse     averages of such ratios over the edges
-operator            |W - W*| / (2 |W|) is at most 1, and 0 iff W = W*
-"""
+"""CW9. What to measure when a walk is not reversible."""
 
 from __future__ import annotations
 

@@ -1,17 +1,4 @@
-"""CW7. Multi-head attention with heads isometric for one metric is rigid.
-
-gates         T_ij is CW2's mixture sum_h g_h O_h of O_h = H T^h
-identity      G - T^T G T = 1/2 sum_{h,k} g_h g_k (O_h - O_k)^T G (O_h - O_k)
-isometry      T is an isometry iff all active O_h coincide
-contraction   |T v|_G <= |v|_G, and not always = if an active pair differs
-two_heads     sigma^2 = 1 - 2 g (1 - g) (1 - cos theta), theta an angle of Q = O_1^* O_2
-singular      T v = 0 iff g = 1/2 and Q v = -v
-gauge_energy  P_ij^2 s_j^2 - P'_ij^2 s_i^2 = 1/2 sum p^h p^k |F (O_h - O_k) K_j|_F^2 if P' T' = W
-any_gauge     a row-stochastic, isometric gauge of the same W exists only if active O_h coincide
-one_walk      and its weights are then P
-laplacian     so W is a connection Laplacian's iff all O_h are one O, P is reversible and O^2 = I
-one_metric    heads with a metric each may differ
-"""
+"""CW7. Multi-head attention with isometric heads is rigid."""
 
 from __future__ import annotations
 

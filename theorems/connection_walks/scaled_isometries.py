@@ -1,12 +1,4 @@
-"""CW12. Scaled isometries are the generator of an isometric walk plus a potential.
-
-generator       T_ij = c_ij O_ij: I - W = diag(1 - rho) + diag(rho) (I - W'), W' = (P', O),
-                rho_i = sum_j P_ij c_ij > 0, P'_ij = P_ij c_ij / rho_i
-isometric_walk  W' satisfies CW5 (a) and (c)
-laplacian       W' satisfies (b) iff P_ij c_ij is reversible, and (d) iff T_ij T_ji = c_ij c_ji I
-remainder       T_ij = c_ij O_ij + E_ij adds -R, (R u)_i = sum_j P_ij E_ij u_j
-remainder_size  |(R u)_i| <= e_i rho_i max |u_j| where |E_ij u_j| <= e_i c_ij |u_j|
-"""
+"""CW12. Scaled isometries: an isometric walk's generator plus a potential."""
 
 from __future__ import annotations
 

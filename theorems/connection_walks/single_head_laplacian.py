@@ -1,13 +1,4 @@
-"""CW6. A single head is a random-walk connection Laplacian iff its transport is an involution.
-
-involution      (d) with T_ij = T says T^2 = I; then (c) holds for G = I + T^T T > 0
-                for one prescribed G: iff T^2 = I and T^T G T = G
-orthogonal      for G = I: iff T = T^T = T^{-1}
-examples        a rotation fails, though isometric; reflections and R_i R_j^T pass
-self_adjoint    for T != 0: W is self-adjoint iff P is reversible and T^T G = G T
-metrics         two steps apart the metrics agree; on a bipartite graph they may differ
-spectrum        eigenvalues of P (x) T are products; traces of powers are products of traces
-"""
+"""CW6. Single-head attention as a connection Laplacian."""
 
 from __future__ import annotations
 

@@ -1,16 +1,4 @@
-"""RA17. Causal stacks collapse, and no faster than by a factor 1/k a layer.
-
-contraction     |x_i' - x_1|^2 <= (1 - A_i1)^2 r^2, r = max |x_i - x_1|
-row_weights     scores within log D of one another: 1/(1 + (i-1) D) <= A_ij <= D/i
-token_k         x_1 = ... = x_{k-1}: x_k' - x_1 = A_kk (x_k - x_1)
-depth           so |x_k^L - x_1| = prod A_kk |x_k - x_1|
-normalised      z_i = (x_i - x_1) / |x_k - x_1| obeys z_i' = sum_{k <= j <= i} (A_ij / A_kk) z_j
-quotients       k/(i D^2) <= A_ij / A_kk <= k D^2 / i
-fixed_point     the limits of |z_i| are C(i-1, k-1)
-limit           r' / r -> 1/k as D -> 1 (linear recursion, cited)
-uniform         at equal weights the factor is 1/k for ever
-positions       fixed positional factors g_j: A_kk -> g_k / sum g_j; ALiBi: a geometric sum
-"""
+"""RA17. Causal stacks collapse, at rate 1/k where x_k is the first token unlike x_1."""
 
 from __future__ import annotations
 

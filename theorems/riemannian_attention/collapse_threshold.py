@@ -1,17 +1,4 @@
-"""RA12. The logarithmic law: stacks of row spreads B_l collapse iff the sum of exp(-B_l) diverges.
-
-two_clusters  clusters of p and q equal tokens, scores 0 inside and -B across: their difference is
-              multiplied by tau = 1 - q / (p E + q) - p / (q E + p), E = exp(B), in every layer
-factor        1/E <= 1 - tau <= (p/q + q/p)/E; for p = q it is tanh(B/2)
-contraction   any unmasked layer with |W| <= 1: osc' <= (1 - 1/E) osc
-causal        |x_i - x_1| shrinks by 1 - 1/(n E), and the second token can keep E / (E + 1)
-criterion     so the stacks collapse iff the sum diverges, or some B_l = 0 without a mask (cited)
-products      B_l = c log l, two tokens: 2 / (L (L + 1)) for c = 1, a limit between 1/4 and 1/2 for
-              c = 2, 2 (L^2 + L + 1) / (3 L (L + 1)) for c = 3
-growth        geodesic scores: g_l - (2 / osc_0^2) log l must tend to infinity
-homogeneous   metrics lambda_l I realise every B_l, for instance c log (l + 1) with c > 1
-relative      tokens v, -v stay opposite: the relative residual stays at 1
-"""
+"""RA12. The logarithmic law of rank collapse."""
 
 from __future__ import annotations
 

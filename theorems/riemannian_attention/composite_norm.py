@@ -1,13 +1,4 @@
-"""RA13. The composite sqrt(|X|_1 |X|_inf) of Dong et al.: what it is, and what it is not.
-
-two_norms        the largest column sum |.|_1 and row sum |.|_inf obey the triangle inequality
-submultiplicative  |EF|_1 |EF|_inf <= |E|_1 |E|_inf |F|_1 |F|_inf
-not_a_norm       a row of n ones and its transpose: sqrt n each, and n + 1 for their sum
-four_tokens      2 + 2 < 5 at n = 4
-averaging        A = 1 e_o^T and X = e_o: from 1 to sqrt n
-multi_head       the repair: |M|_1 |M|_inf <= (H beta)^2 c c' with beta^2 = q^2 w v
-beta             beta exceeds the largest composite of the heads: n against sqrt n
-"""
+"""RA13. The composite of two norms in the analysis of rank collapse."""
 
 from __future__ import annotations
 

@@ -1,12 +1,4 @@
-"""RA7. What distances in per-token metrics G_i = D_i + U_i U_i^T cost.
-
-low_rank_form  (x_i - y_j)^T G_i (x_i - y_j) = |x_i - y_j|_{D_i}^2 + |U_i^T (x_i - y_j)|^2
-products       all pairs: r + 2 products of the size of Q K^T
-symmetrised    the average over both metrics takes no further product
-shift          a token subtracted from all of them changes nothing
-counts         multiplications of a pair, of all pairs, of a linear metric head
-overhead       at rank 1 more than a tenth of a published layer
-"""
+"""RA7. What distances in low-rank metrics cost."""
 
 from __future__ import annotations
 

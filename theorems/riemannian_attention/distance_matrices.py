@@ -1,14 +1,4 @@
-"""RA5. Unsquared distances: one positive and n - 1 negative eigenvalues, so full rank.
-
-schoenberg      distinct points: c^T D c < 0 for c != 0 with sum 0 (cited)
-one_direction   so of orthonormal eigenvectors with eigenvalues >= 0 there is at most one
-trace           the eigenvalues sum to 0, as the diagonal does
-metric          |x_i - x_j|_G = |F x_i - F x_j| for G = F^T F: one metric for all reduces to it
-cuts            on a line, and for l_1, c^T D c = -2 sum of gap * (partial sum)^2 <= 0: sums over
-                gaps of squares of differences of bits
-squared         for squared distances c^T D c = -2 |sum c_i x_i|^2 <= 0, often 0
-rectangle       sides 3 and 4: eigenvalues 12, -2, -6, -4
-"""
+"""RA5. Matrices of unsquared distances have full rank."""
 
 from __future__ import annotations
 

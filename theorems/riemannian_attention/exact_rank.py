@@ -1,16 +1,4 @@
-"""RA2. The maximal and generic rank of n scores is min(n, C(d+2, 2)) in every dimension d.
-
-one_token       n = 1: the rank is 0
-upper_bound     rank S <= n and rank S <= N = C(d+2, 2), whatever the metrics
-query_features  on the principal lattice: in 1, y_a, y_a^2, y_a y_b their matrix has determinant
-                (-1)^(d+1) d 2^(d+2+F), F the number of pairs
-key_features    by Newton's basis their matrix has determinant 2^d
-certificate     det(-2 S) = (-1)^(d+1) d 2^(2d+2+F); all pairs: (-1)^(d+1) d 2^(N+1)
-without_pairs   det(-2 S) = (-1)^(d+1) d 2^(2d+2) for 0, e_a, 2 e_a
-part            2 e_a for r < d of the coordinates, and 2 e_{r+1}: (-1)^(d+1) 2^(d+r+2+F)
-few_tokens      0 and r orthonormal tokens: (-1)^r r 2^(r-1)
-generic         so every number of tokens has a certificate, and generic scores have that rank
-"""
+"""RA2. The rank of geodesic scores is min(n, C(d+2, 2)) in every dimension d."""
 
 from __future__ import annotations
 

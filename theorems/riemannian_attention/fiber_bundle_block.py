@@ -1,14 +1,4 @@
-"""RA14. The exact reductions of the Fiber Bundle block.
-
-reduction     G_i = I, R_ij = I: a dot-product block with tied queries and keys and a key-norm term
-reversible    that block is reversible, with the law exp(-t |x_i|^2 / 2) Z'_i
-homogeneous   one metric M: dot products x_i^T M x_j
-flat          one frame with R_ij = I, or R_ij = E_i E_j^{-1}: T_ij = I, no curvature, no torsion
-orthogonal    scores stay and transports go to Q T_ij Q^T under every orthogonal Q
-signed_permutations, rotations   which Q keep the form diag(D) + U U^T, and its frames
-causal        hidden later tokens do not change the outputs of a prefix
-plain_step    G = I: the step -G^{-1} f is -f
-"""
+"""RA14. The exact reductions of the Fiber Bundle block."""
 
 from __future__ import annotations
 

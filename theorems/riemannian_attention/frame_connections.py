@@ -1,18 +1,4 @@
-"""RA10. Transports T_ij = E_i^{-1} R_ij E_j between the frames of tokens, and what they measure.
-
-root, frames   F = (I + V K V^T) D^{1/2} is a frame of D + U U^T (low_rank_frames.py)
-isometries     T_ij is an isometry, every isometry is such a T_ij, inverse pairs of one are those of
-               the other; on a complete graph with R_ii = I and R_ji = R_ij^T no triangle is curved
-               iff R_ij = g_i g_j^{-1} (isometric_transports.py)
-segments       transports along chart segments of a smooth connection (connection_jets.py)
-curvature      T_ij T_jk T_ki - I is half the curvature, to second order (curvature_proxy.py)
-torsion        the gap a + T_ji b - b - T_ki a is minus the torsion, to second order; without
-               torsion it is of third order, and not 0 (torsion_proxy.py)
-teleparallel   R_ij = I is flat, but may have torsion; a Jacobian matrix has none (teleparallel.py)
-levi_civita    Christoffel symbols, torsion and curvature of a metric, of lines too (levi_civita.py)
-polar          they are right for polar coordinates, where the plane is flat, and for spheres and
-               hyperbolic planes (plane_metrics.py)
-"""
+"""RA10. Transports between frames: isometries, curvature and torsion."""
 
 from __future__ import annotations
 

@@ -1,14 +1,4 @@
-"""RA8. Chords against geodesic distances, to fourth order.
-
-energy              of a path near the segment: its least fourth order is -|Gamma(h, h)|^2/12
-distance            so the squared distance (cited: short geodesics minimise the energy)
-chords              what the query's, the averaged, the midpoint's and Simpson's chord leave
-line                on a line the expansion needs no geodesics; the example e^x + x^2 + 1
-geodesics_on_lines  there Gamma = g'/(2g), and geodesics are the paths with constant f y'
-polar               the law of cosines of the plane in polar coordinates has the expansion
-constant_curvature  and the closed forms of spheres, planes and hyperbolic spaces have it
-only_constant       a query-side chord that is always exact makes the metric constant
-"""
+"""RA8. Chords and geodesic distances: third and fourth order, exact for constant metrics."""
 
 from __future__ import annotations
 

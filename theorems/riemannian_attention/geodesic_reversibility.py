@@ -1,16 +1,4 @@
-"""RA15. Reversibility of geodesic attention, without mask or with a symmetric one.
-
-symmetric_scores   metrics of edges that agree both ways (average, midpoint, one for all) give
-                   S = S^T
-unsquared          so does the unsquared distance of such metrics
-law                without mask pi_i = Z_i is in detailed balance iff S = S^T
-masked             with a symmetric mask too pi_i = Z_i is in detailed balance, and stationary
-query_side         the cycle sum of B = (S - S^T)/2 vanishes iff a sum over the three metrics does;
-                   without mask the walk is reversible iff that holds on all triangles
-conformal          lambda_i (d_ij - d_ik) + lambda_j (d_jk - d_ij) + lambda_k (d_ik - d_jk) = 0,
-                   d the squared distances
-witnesses          tokens 0, 1, 3: lambda = 1, 2, 3 is not reversible, 1, 1/3, 7/5 is
-"""
+"""RA15. Reversibility of geodesic attention."""
 
 from __future__ import annotations
 

@@ -1,12 +1,4 @@
-"""RA18. The kernel sense of Gram: when exp(S / tau) is positive semidefinite for every tau.
-
-schoenberg     iff symmetric S is conditionally positive semidefinite (cited)
-conditional    sums over c of sum 0 do not see row and column terms, so they test the kernel
-               S_ij - S_io - S_oj + S_oo of a base token o
-homogeneous    c^T S c = (1/2) sum_ij c_i c_j (2 x_i^T G x_j) >= 0: one metric passes
-heterogeneous  symmetrised scores with several metrics need not: tokens 0, 1, 2 with lambda
-               1, 1/2, 1 give c^T S c = -1 and c^T exp(S / tau) c < 0
-"""
+"""RA18. The kernel sense of Gram: exp(S / tau) for every tau."""
 
 from __future__ import annotations
 

@@ -1,13 +1,4 @@
-"""RA9. The metric-preconditioned step x - eta G^-1 grad f: what it is, and what it depends on.
-
-steepest    -G^-1 p is the direction of steepest descent among vectors of one length in G
-model       and the step minimises p . v + |v|_G^2 / (2 eta)
-direction   the direction is the same vector in all coordinates
-affine      the finite step commutes with affine maps, and with no others
-defect      maps of degree two leave eta^2 times their second derivative; y = x^2
-low_rank    the form diag + low rank in other coordinates
-counts      what a step costs once the metric is factored
-"""
+"""RA9. The metric-preconditioned step: a covariant direction, a step for affine maps only."""
 
 from __future__ import annotations
 

@@ -1,22 +1,4 @@
-"""RA11. Rank collapse of pure attention, for any score; osc(X) is the largest |x_i - x_j|.
-
-dobrushin       averages over two rows differ by at most their total variation times osc(X)
-tanh            the rows of softmax s and softmax s' have variation at most tanh(spread(s - s')/4)
-sharp           which rows over any two keys or more attain
-row_spreads     spread_j(s_ij - s_kj) <= 2 B where rows have spread B
-dot_products    <= |M| osc^2 / sqrt(d_k)
-geodesic        <= g osc^2 for squared distances in any metrics of norm at most g
-unsquared       <= 2 sqrt(g) osc for unsquared ones
-layer           osc(X') <= sum_h |W^h| tau_h osc(X), with softmax for tau_h = tanh(Delta_h / 4)
-ball            tokens stay in a ball around 0, where a metric field is bounded
-tanh_series     tanh u <= u, on partial sums of exp(2 u)
-cubic           c osc'^2 <= (c osc^2)^3, c = sum_h |W^h| g_h / 4
-quadratic       c osc' <= (c osc)^2, c = sum_h |W^h| sqrt(g_h) / 2
-depth           so c osc_L^2 is at most a tower of cubes: doubly exponential
-collapse        sum_h |W^h| <= 1: by a factor below 1 at every layer
-clusters        two clusters of equal size attain tanh(g osc^2 / 4)
-frozen          |W| = 2 keeps osc
-"""
+"""RA11. Rank collapse: pure attention contracts the diameter of its tokens, whatever the score."""
 
 from __future__ import annotations
 

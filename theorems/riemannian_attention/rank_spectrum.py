@@ -1,19 +1,5 @@
-"""RA3. The rank spectrum: which families of metrics make scores of high rank.
+"""RA3. The rank spectrum of score families.
 
-widths                inner widths of summands add
-bilinear              x_i^T G_i x_j: d; symmetrised 2 d, homogeneous d, shared core d + r
-conformal             squared, G_i = lambda_i I: 1 + d + 1, and the same for one metric G
-diagonal              G_i = diag(D_i): 1 + d + d
-shared_diagonal       lambda_i I + U diag(s_i) U^T: 1 + d + 1 + r
-shared_core           lambda_i I + U C_i U^T: 1 + d + 1 + r(r+1)/2
-full                  all symmetric metrics: 1 + d + d(d+1)/2
-symmetrised_diagonal  average of both sides, lambda fixed, core diag(s_i): d + 2 + 3 r
-symmetrised_core      average of both sides, lambda fixed, core C_i: d + 1 + (r+1)^2
-sphere                on a sphere one width goes if the identity is among the matrices that span
-subspace              tokens of a subspace see the metrics restricted to it
-unsquared             |x_i - x_j| has full rank even for G = I: there the metric is not the cause
-spans                 the query-side families span 1, d, 1 + r, 1 + r(r+1)/2 and d(d+1)/2 dimensions
-                      of metrics, so RA1 makes the widths their ranks
 The first term, a row term, goes under softmax. Of averages with fixed lambda, of bilinear scores
 and of tokens on a sphere only upper bounds stand here; numerics.scores.families recomputes all
 ranks modulo a prime.

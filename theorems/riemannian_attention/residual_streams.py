@@ -1,15 +1,4 @@
-"""RA16. Residual streams: X + A X W brings tokens together by no factor less than 1 - |W| tau(A).
-
-overlap      |sum_j (A_ij - A_kj) W x_j| <= |W| t_ik D for rows that share weights m_ikj, t_ik = 1 -
-             sum_j m_ikj; for m_ikj = min(A_ij, A_kj) it is their total variation
-layer        x'_i = alpha x_i + beta sum_j A_ij W x_j, W in column form: |x'_i - x'_k| differs from
-             alpha |x_i - x_k| by at most beta |W| t_ik D. So osc' >= (1 - |W| tau) osc for X + A X
-             W^T, and (a - (1 - a) tau) osc <= osc' <= (a + (1 - a) tau) osc for a X + (1 - a) A X
-attained     by two tokens
-all_layers   bounds of layers multiply
-no_collapse  so the sum of |W_l| tau_l < infinity, each < 1, excludes collapse (cited)
-relative     the relative residual may still fall, because |X| grows
-"""
+"""RA16. Residual streams escape collapse if their updates have a finite sum."""
 
 from __future__ import annotations
 

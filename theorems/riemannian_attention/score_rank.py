@@ -1,19 +1,4 @@
-"""RA1. The rank of query-side geodesic scores is at most 1 + d + g, and generically equal to it.
-
-features        S_ij = -(1/2)|x_i - x_j|^2_{G_i} is a sum of products of inner widths 1, d and g,
-                g the number of matrices that span the metrics
-upper_bound     rank S <= w = 1 + d + g
-after_softmax   without its row term S has rank at most d + g
-symmetrised     (S + S^T)/2 has rank at most twice that of S
-query_features  one explicit choice of 1 + d + g tokens makes the query features independent,
-                whatever the positive definite metrics
-key_features    1, y_a, y^T B_q y are independent functions for independent B_q
-attained        independent features give rank S >= w; the tokens that do not are a proper
-                algebraic subset
-symmetrised_attained  features independent all together give the average rank 2 w; metrics of a
-                linear space have them
-witness         d = 1, tokens 0, 1, 3: rank 3 = 1 + d + g
-"""
+"""RA1. The rank of geodesic scores is at most 1 + d + g, and generically equal to it."""
 
 from __future__ import annotations
 

@@ -1,16 +1,4 @@
-"""RA4. The width that softmax needs: the rank of the centred scores.
-
-centred         min_u rank(S + u 1^T) = rank(S C), C = I - 11^T/m, attained at minus the row means
-width           softmax(Q K^T) = softmax(S) needs inner width rank(S C)
-generic         with independent columns 1, Psi' and Phi', S = phi_0 1^T + Phi' Psi'^T has centred
-                rank exactly the width v = d + g of Phi'
-invertible      an invertible n x n matrix S has centred rank exactly n - 1
-column_terms    one fixed column term lowers the need by at most 1; causal ALiBi is a row and a
-                column term
-bidirectional   |i - j| on four tokens is invertible: no row and column term
-causal          on rows and columns that see each other the same holds under a mask: 2N tokens,
-                keys first, need the width of the N x N block
-"""
+"""RA4. The width that softmax needs is the rank of the centred scores."""
 
 from __future__ import annotations
 

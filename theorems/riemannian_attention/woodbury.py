@@ -1,13 +1,4 @@
-"""RA6. Metrics of low rank, G = D + U U^T with D > 0, are inverted in r dimensions.
-
-capacitance  C = I + U^T D^{-1} U >= I and G >= D, so C v = 0 or G x = 0 only at 0
-inverse      G^{-1} = D^{-1} - D^{-1} U C^{-1} U^T D^{-1}, from both sides
-determinant  [[D, -U], [U^T, I]] eliminated in two orders: det D det C = det G
-pair         G x = v iff D x + U w = v, w = U^T x; then v^T G^{-1} v = |x|_D^2 + |w|^2
-residuals    an approximate pair is off by no more than its residuals
-counts       multiplications and divisions, exactly (steps/metric_counts.py)
-order        O(d r^2) iff r = O(d)
-"""
+"""RA6. Metrics of low rank are inverted in r dimensions."""
 
 from __future__ import annotations
 

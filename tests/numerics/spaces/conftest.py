@@ -9,8 +9,8 @@ import pytest
 
 @pytest.fixture(scope="session")
 def laws() -> ModuleType:
-    """test_laws.py, loaded by its path: the tests are no package."""
-    path = Path(__file__).with_name("test_laws.py")
+    """test_space_laws.py, loaded by its path: the tests are no package."""
+    path = Path(__file__).with_name("test_space_laws.py")
     spec = importlib.util.spec_from_file_location("laws_of_spaces", path)
     assert spec is not None
     assert spec.loader is not None
