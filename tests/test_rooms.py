@@ -72,12 +72,14 @@ def _room(module: str) -> str:
     return ".".join(module.split(".")[:2])
 
 
+@pytest.mark.slow
 def test_no_import_goes_round_in_a_circle() -> None:
     edges = _edges()
     assert len(edges) > 500
     assert not circles(edges)
 
 
+@pytest.mark.slow
 def test_no_circle_of_rooms() -> None:
     crossing = {(_room(a), _room(b)) for a, b in _edges() if _room(a) != _room(b)}
     assert len(crossing) > 50
@@ -88,6 +90,7 @@ def test_a_circle_would_be_seen() -> None:
     assert circles([("a", "b"), ("b", "c"), ("c", "a"), ("c", "d")]) == [{"a", "b", "c"}]
 
 
+@pytest.mark.slow
 def test_theorems_import_no_numbers_and_numerics_no_claims() -> None:
     packages = ("theorems", "numerics", "paper_checks", "benchmarks")
     backwards = [
@@ -153,6 +156,7 @@ def changed(package: str, names: dict[str, str]) -> list[str]:
     return lost
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", PUBLISHED)
 def test_published_names_stay_importable_with_their_signatures(package: str) -> None:
     assert len(PUBLISHED[package]) >= 4
