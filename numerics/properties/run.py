@@ -20,7 +20,7 @@ from hypothesis.internal.constants_ast import Constants
 from hypothesis.statistics import collector
 from hypothesis.strategies import SearchStrategy
 
-from numerics.evidence.comparison import PLANTED, Residual
+from numerics.evidence.comparison import PLANTED, Comparison, Residual
 
 TIGHTNESS = 0.1
 """Least value of k * residual / bound over the examples in the largest quarter of k."""
@@ -70,15 +70,13 @@ class _Tally:
     planted: int = 0
     missed: str = ""
 
-    def add(self, residual: Residual, ratio: float) -> None:
-        self.ratios.append(ratio)
-        self.lengths.append(residual.k)
-        wrong = residual.planted()
-        if wrong is None:
-            return
-        self.planted += 1
-        if not wrong.ratio() > 1:
-            self.missed = wrong.explain()
+    def add(self, found: Comparison) -> None:
+        self.ratios.append(found.ratio)
+        self.lengths.append(found.k)
+        # No multiple of a bound of 0 is an error: such a sample shows nothing of a planted one.
+        self.planted += found.bounded > 0
+        if found.rejected < found.bounded:
+            self.missed = f"at {found.bounded - found.rejected} of {found.bounded} entries"
 
     @property
     def nonzero(self) -> int:
@@ -125,8 +123,8 @@ def run_property(
         try:
             residual = module.residual(sample)
             clause = residual.clause
-            ratio = residual.ratio()
-            message = "" if ratio <= 1 else residual.explain()
+            found = residual.compared()
+            message = "" if found.ratio <= 1 else residual.explain()
         except hypothesis_errors.HypothesisException:
             raise
         except Exception as error:
@@ -134,7 +132,7 @@ def run_property(
             message = str(error) if known else f"{clause}: {type(error).__name__}: {error}"
         if message:
             raise AssertionError(f"{message}\ncounterexample: {_shown(sample)}")
-        tallies.setdefault(clause, _Tally()).add(residual, ratio)
+        tallies.setdefault(clause, _Tally()).add(found)
 
     test = seed(zlib.crc32(theorem_id.encode()) ^ suite_seed)(
         settings(

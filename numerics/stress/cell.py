@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -12,9 +13,9 @@ import torch
 
 import numerics
 from numerics import blockwise
+from numerics.evidence.comparison import PLANTED, Comparison, compare, merged
 from numerics.stress import distributed, sharding
 from numerics.stress.cases import cases
-from numerics.stress.comparison import Comparison, compare, merged
 from numerics.stress.measurement import matrix_rate, peak_memory, timed
 from numerics.stress.rounding import float64, precision
 
@@ -232,17 +233,25 @@ def _failure(item: Comparison) -> str:
         return f"{item.name}: entry {item.entry} is not finite"
     if item.ratio > 1:
         return f"{item.name}: residual is {item.ratio:.3g} bounds at entry {item.entry}"
-    return f"{item.name}: a planted error of 8 bounds would pass"
+    if not item.planted_rejected:
+        return f"{item.name}: a planted error of {PLANTED:g} bounds would pass"
+    return f"{item.name}: {item.entries - item.bounded} entries have a bound of 0"
 
 
 def _record(item: Comparison) -> dict[str, Any]:
     """A comparison as JSON; null stands for infinity and NaN, which JSON has not."""
-    record = {**asdict(item), "entry": list(item.entry), "ok": item.ok, "tight": item.tight}
-    if not item.finite:
-        record.update(residual=None, bound=None, ratio=None)
-    elif item.ratio == float("inf"):
-        record["ratio"] = None
-    return record
+    numbers = {"residual": item.residual, "bound": item.bound, "ratio": item.ratio}
+    return {
+        "name": item.name,
+        "k": item.k,
+        **{name: value if math.isfinite(value) else None for name, value in numbers.items()},
+        "entry": list(item.entry),
+        "finite": item.finite,
+        "planted_rejected": item.planted_rejected,
+        "exact": item.exact,
+        "ok": item.ok,
+        "tight": item.tight,
+    }
 
 
 @cache

@@ -14,9 +14,9 @@ import torch
 from torch.nn import functional
 
 from numerics import blockwise
+from numerics.evidence.comparison import Comparison, compare
 from numerics.rounding.roundoff import Rounded
 from numerics.stress import inputs
-from numerics.stress.comparison import Comparison, compare
 from numerics.stress.inputs import Layer
 from numerics.stress.rounding import (
     Precision,

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 import torch
 
 from numerics import blockwise
+from numerics.evidence.comparison import Comparison, compare
 from numerics.rounding.roundoff import Rounded
 from numerics.stress import inputs
-from numerics.stress.comparison import Comparison, compare
 from numerics.stress.inputs import Layer
 from numerics.stress.rounding import (
     Precision,

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import torch
 
 from numerics import blockwise
+from numerics.evidence.comparison import Comparison, compare
 from numerics.metrics.low_rank import LowRankMetric, pair_distances2
 from numerics.rounding.roundoff import Rounded
 from numerics.stress import sharding
-from numerics.stress.comparison import Comparison, compare
 from numerics.stress.rounding import Precision, float64
 
 CELLS = ("query-side", "symmetrised")

@@ -14,9 +14,9 @@ from typing import Any
 
 import torch
 
+from numerics.evidence.comparison import Comparison, compare_integers
 from numerics.scores.exact_rank import RankCertificate, determinant_of, large_prime, rank_of
 from numerics.scores.principal_lattice import PrincipalLattice, direction_scores
-from numerics.stress.comparison import Comparison, compare_integers
 from numerics.stress.rounding import Precision
 
 CELLS = ("lattice", "part")
@@ -103,7 +103,7 @@ def comparisons(
     del model
     k = longest_sum(question, cell)
     found = compare_integers("rank and determinant", left.result, right.result, k)
-    yield replace(found, planted_rejected=found.planted_rejected and _false_point_differs(question))
+    yield found if _false_point_differs(question) else replace(found, rejected=0)
 
 
 def _false_point_differs(question: Question) -> bool:

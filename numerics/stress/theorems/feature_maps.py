@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import torch
 
 from numerics import blockwise
+from numerics.evidence.comparison import Comparison, compare
 from numerics.pairings.features import LARGEST_DIMENSION, taylor_dimension, taylor_features
 from numerics.rounding.roundoff import Rounded, gamma
-from numerics.stress.comparison import Comparison, compare
 from numerics.stress.rounding import NoBound, Precision, float64
 
 CELLS = ("degree-2",)

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import torch
 
 from numerics import blockwise
+from numerics.evidence.comparison import Comparison, compare
 from numerics.rounding.roundoff import gamma
-from numerics.stress.comparison import Comparison, compare
 from numerics.stress.frames import FrameBound, Frames, draw_frames, frame_bound, random_signs
 from numerics.stress.rounding import Precision, float64
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 import torch
 
 from numerics import blockwise
+from numerics.evidence.comparison import Comparison, compare
 from numerics.rounding.roundoff import Rounded, gamma
 from numerics.stress import inputs, sharding
-from numerics.stress.comparison import Comparison, compare
 from numerics.stress.inputs import Layer
 from numerics.stress.rounding import (
     Precision,

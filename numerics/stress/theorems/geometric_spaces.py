@@ -20,9 +20,9 @@ import torch
 from torch.nn import functional
 
 from numerics import blockwise
+from numerics.evidence.comparison import Comparison, compare
 from numerics.rounding.roundoff import Rounded
 from numerics.stress import quadric_bounds as bounds
-from numerics.stress.comparison import Comparison, compare
 from numerics.stress.rounding import Precision, float64
 
 CELLS = ("flat", "sphere", "hyperboloid")

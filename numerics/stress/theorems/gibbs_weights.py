@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import torch
 
 from numerics import blockwise
+from numerics.evidence.comparison import Comparison, compare
 from numerics.stress import inputs
-from numerics.stress.comparison import Comparison, compare
 from numerics.stress.rounding import LIBRARY_EXP_ULPS, SPARE, NoBound, Precision, float64
 
 CELLS = ("value", "gap")

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 import torch
 
 from numerics import blockwise
+from numerics.evidence.comparison import Comparison, compare
 from numerics.rounding.roundoff import Rounded, gamma
 from numerics.stress import sharding
-from numerics.stress.comparison import Comparison, compare
 from numerics.stress.connection import Connection, draw
 from numerics.stress.frames import ROUNDINGS, FrameBound, frame_bound
 from numerics.stress.kernel_bound import SPARE, KernelBound, kernel_bound

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import torch
 
 from numerics import blockwise
+from numerics.evidence.comparison import Comparison, compare
 from numerics.rounding.roundoff import Rounded
-from numerics.stress.comparison import Comparison, compare
 from numerics.stress.rounding import NoBound, Precision
 
 CELLS = ("readout", "moments")

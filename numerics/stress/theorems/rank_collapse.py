@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 import torch
 
 from numerics import blockwise
+from numerics.evidence.comparison import Comparison, compare
 from numerics.rounding.roundoff import Rounded, gamma
 from numerics.stress import sharding
-from numerics.stress.comparison import Comparison, compare
 from numerics.stress.rounding import (
     Precision,
     Scores,

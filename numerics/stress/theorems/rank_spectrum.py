@@ -13,8 +13,8 @@ from typing import Any
 import torch
 
 from numerics import blockwise
+from numerics.evidence.comparison import Comparison, compare
 from numerics.rounding.roundoff import Rounded
-from numerics.stress.comparison import Comparison, compare
 from numerics.stress.rounding import Precision, float64
 from numerics.stress.theorems.distance_cost import Extremes, extremes
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import torch
 
 from numerics import blockwise
+from numerics.evidence.comparison import Comparison, compare
 from numerics.pairings import recurrences as forms
 from numerics.stress import sharding
-from numerics.stress.comparison import Comparison, compare
 from numerics.stress.rounding import NoBound, Precision, float64
 
 CELLS = ("decay", "undamped")

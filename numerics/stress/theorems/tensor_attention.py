@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import torch
 
 from numerics import blockwise
+from numerics.evidence.comparison import Comparison, compare
 from numerics.rounding.roundoff import Rounded
-from numerics.stress.comparison import Comparison, compare
 from numerics.stress.rounding import LIBRARY_EXP_ULPS, SPARE, NoBound, Precision, float64
 
 CELLS = ("softmax", "moments")

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import torch
 
 from numerics import blockwise
+from numerics.evidence.comparison import Comparison, compare
 from numerics.metrics.low_rank import LowRankMetric
-from numerics.stress.comparison import Comparison, compare
 from numerics.stress.rounding import Precision, float64
 
 CELLS = ("inverse", "ill-conditioned")

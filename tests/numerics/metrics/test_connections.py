@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from numerics import blockwise
+from numerics.evidence.comparison import Comparison, merged
 from numerics.metrics import LowRankMetric, connections
 from numerics.properties.frame_connections import (
     TRIANGLE,
@@ -24,7 +25,6 @@ from numerics.properties.frame_connections import (
     proxies,
 )
 from numerics.properties.strategies import rotation
-from numerics.stress.comparison import Comparison, merged
 from numerics.stress.rounding import precision
 from numerics.stress.theorems import frame_connections as frame_transports
 from numerics.stress.theorems.frame_connections import Around, Triangles

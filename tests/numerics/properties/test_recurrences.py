@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import torch
 
+from numerics.evidence.comparison import Comparison, merged
 from numerics.pairings import recurrences as forms
 from numerics.pairings.recurrences import Read
 from numerics.properties import recurrences, run_property
 from numerics.properties.recurrences import Sample
 from numerics.rounding import roundoff
-from numerics.stress.comparison import Comparison, merged
 from numerics.stress.rounding import precision
 from numerics.stress.theorems import recurrences as stress
 from numerics.stress.theorems.recurrences import Tokens

@@ -15,6 +15,7 @@ import torch
 from hypothesis import configuration
 from hypothesis import strategies as st
 
+from numerics.evidence.comparison import Comparison
 from numerics.properties import Residual, run_property
 from numerics.rounding.roundoff import exact
 
@@ -119,8 +120,8 @@ def test_unusable_comparison_is_caught(case: str) -> None:
 @pytest.mark.slow
 def test_comparison_that_lets_a_planted_error_pass_is_caught() -> None:
     class Lenient(Residual):
-        def ratios(self) -> np.ndarray:
-            return np.minimum(super().ratios(), 1.0)
+        def compared(self) -> Comparison:
+            return replace(super().compared(), rejected=0)
 
     def lenient(seed: int) -> Residual:
         sound = dot(seed)
@@ -129,6 +130,22 @@ def test_comparison_that_lets_a_planted_error_pass_is_caught() -> None:
     result = run_property("X1", Property(seeds, lenient))
     assert not result.planted_rejected
     assert "dot: a planted error of 8 bounds was not rejected" in result.failures[0]
+
+
+@pytest.mark.slow
+def test_a_bound_that_float64_does_not_resolve_in_one_entry_is_caught() -> None:
+    def coarse(seed: int) -> Residual:
+        """Beside 2^60 an error of 8 is nothing, at whichever entry the bound is the tightest."""
+        sound = dot(seed)
+        lhs, rhs = np.append(sound.lhs, 2.0**60), np.append(sound.rhs, 2.0**60)
+        return replace(sound, lhs=lhs, rhs=rhs, bound=np.append(sound.bound, 1.0))
+
+    result = run_property("X1", Property(seeds, coarse))
+    assert not result.planted_rejected
+    assert (
+        "dot: a planted error of 8 bounds was not rejected at 1 of 2 entries"
+        in (result.failures[0])
+    )
 
 
 def test_property_that_crashes_is_caught() -> None:

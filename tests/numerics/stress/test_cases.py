@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from numerics import blockwise, stress
-from numerics.stress.comparison import PLANTED, compare
+from numerics.evidence.comparison import PLANTED, compare
 from numerics.stress.inputs import Layer, draw
 from numerics.stress.theorems import gated_mixture
 from numerics.stress.theorems import reversibility_defects as defects
@@ -137,13 +138,14 @@ def test_merging_keeps_the_worst_block_and_any_that_is_not_finite() -> None:
     good = compare("x", one, one + 0.25, bound, k=2)
     worse = compare("x", one, one + 0.5, bound, k=2, first_row=7)
     broken = compare("x", one, one + math.nan, bound, k=2, first_row=9)
-    assert good.merge(worse) == worse.merge(good) == worse
+    both = replace(worse, entries=4, bounded=4, rejected=4)
+    assert good.merge(worse) == worse.merge(good) == both
     assert good.merge(broken).merge(worse).entry == (9, 0)
     assert not broken.merge(good).planted_rejected
 
 
 def test_comparing_different_shapes_is_refused() -> None:
-    with pytest.raises(ValueError, match="shapes differ"):
+    with pytest.raises(ValueError, match="x: lhs, rhs and bound must have one shape"):
         compare("x", torch.zeros(2), torch.zeros(3), torch.zeros(2), k=1)
 
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from numerics import blockwise, stress
-from numerics.stress.comparison import Comparison, merged
+from numerics.evidence.comparison import Comparison, merged
 from numerics.stress.inputs import Layer, draw
 from numerics.stress.rounding import precision
 from numerics.stress.theorems import gated_mixture

@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from numerics import blockwise
+from numerics.evidence.comparison import Comparison, compare, merged
 from numerics.rounding.roundoff import gamma, units
 from numerics.stress import connection, kernel_walk
-from numerics.stress.comparison import Comparison, compare, merged
 from numerics.stress.connection import Connection
 from numerics.stress.frames import Frames
 from numerics.stress.kernel_bound import kernel_bound

@@ -19,10 +19,10 @@ import torch
 from torch import distributed as processes
 
 from numerics import blockwise, stress
+from numerics.evidence.comparison import Comparison, merged
 from numerics.stress import __main__ as command_line
 from numerics.stress import distributed, sharding
 from numerics.stress.cell import cell_key
-from numerics.stress.comparison import Comparison, merged
 from numerics.stress.rounding import precision
 from numerics.stress.sharding import Ranks
 

@@ -12,11 +12,11 @@ import pytest
 import torch
 
 from numerics import blockwise, stress
+from numerics.evidence.comparison import Comparison, compare, compare_integers, merged
 from numerics.scores import geodesic_scores
 from numerics.scores.exact_rank import RankCertificate, rank_of
 from numerics.scores.principal_lattice import PrincipalLattice, direction_scores
 from numerics.stress import __main__ as command_line
-from numerics.stress.comparison import Comparison, compare, compare_integers, merged
 from numerics.stress.rounding import precision
 from numerics.stress.theorems import exact_rank as lattice_rank
 from numerics.stress.theorems import rank_spectrum as score_factors

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from numerics import blockwise, stress
-from numerics.stress.comparison import Comparison, merged
+from numerics.evidence.comparison import Comparison, merged
 from numerics.stress.rounding import precision
 from numerics.stress.theorems import feature_maps as taylor_pairing
 from numerics.stress.theorems.feature_maps import Tokens

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from numerics import blockwise
+from numerics.evidence.comparison import Comparison, merged
 from numerics.stress import quadric_bounds as bounds
-from numerics.stress.comparison import Comparison, merged
 from numerics.stress.rounding import NoBound, precision
 from numerics.stress.theorems import geometric_spaces as spaces
 from numerics.stress.theorems.geometric_spaces import Points, Readouts

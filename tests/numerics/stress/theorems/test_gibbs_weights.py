@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from numerics import blockwise
-from numerics.stress.comparison import Comparison, merged
+from numerics.evidence.comparison import Comparison, merged
 from numerics.stress.rounding import NoBound, precision
 from numerics.stress.theorems import gibbs_weights
 from numerics.stress.theorems.gibbs_weights import Bounds, Energies, Head

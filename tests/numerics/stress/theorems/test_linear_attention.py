@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from numerics import blockwise
-from numerics.stress.comparison import Comparison, merged
+from numerics.evidence.comparison import Comparison, merged
 from numerics.stress.rounding import NoBound, precision
 from numerics.stress.theorems import linear_attention
 from numerics.stress.theorems.linear_attention import Features

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from numerics import blockwise
+from numerics.evidence.comparison import Comparison, merged
 from numerics.pairings.features import taylor_dimension, taylor_features
-from numerics.stress.comparison import Comparison, merged
 from numerics.stress.rounding import precision
 from numerics.stress.theorems import feature_maps as taylor_pairing
 from numerics.stress.theorems import linear_attention

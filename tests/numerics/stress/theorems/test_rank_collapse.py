@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from numerics import blockwise, stress
-from numerics.stress.comparison import Comparison, merged
+from numerics.evidence.comparison import Comparison, merged
 from numerics.stress.rounding import precision
 from numerics.stress.theorems import rank_collapse
 from numerics.stress.theorems.rank_collapse import BoundExceeded, Clusters

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from numerics import blockwise
-from numerics.stress.comparison import Comparison, merged
+from numerics.evidence.comparison import Comparison, merged
 from numerics.stress.rounding import precision
 from numerics.stress.theorems import depth
 from numerics.stress.theorems import rigidity as rigid_mixture

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from numerics import blockwise
-from numerics.stress.comparison import Comparison, merged
+from numerics.evidence.comparison import Comparison, merged
 from numerics.stress.rounding import NoBound, precision
 from numerics.stress.theorems import tensor_attention
 from numerics.stress.theorems.tensor_attention import Outputs, Pairs

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from numerics import blockwise, stress
+from numerics.evidence.comparison import Comparison, merged
 from numerics.metrics import LowRankMetric
-from numerics.stress.comparison import Comparison, merged
 from numerics.stress.rounding import precision
 from numerics.stress.theorems import distance_cost as pair_distances
 from numerics.stress.theorems import woodbury as low_rank_metric
