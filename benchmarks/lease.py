@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from numerics.runs.files import write_whole
+from numerics.runs.journal import Record, whole_records
 from numerics.runs.provenance import machine
 
 RESULTS, MACHINE = "results.json", "machine.json"
 IDENTITY = ("id", "cell", "n", "d", "heads", "dtype", "device", "seed", "ranks")
 STATUSES = ("ok", "failed", "not run")
-Record = dict[str, Any]
 
 
 def named(device: str) -> Record:
@@ -67,12 +67,10 @@ def begin(folder: Path, device: str) -> None:
 
 
 def cells(folder: Path, version: str) -> list[Record]:
-    """The last record of every cell that this version of the code evaluated; a line that a killed
-    step left torn is none."""
+    """The last record of every cell that this version of the code evaluated."""
     found: dict[tuple[Any, ...], Record] = {}
     for file in sorted(folder.glob("*.jsonl")):
-        whole, _, _ = file.read_text(encoding="utf-8").rpartition("\n")
-        for record in map(json.loads, whole.splitlines()):
+        for record in whole_records(file):
             if record["version"] == version:
                 found[tuple(record[name] for name in IDENTITY)] = record
     return list(found.values())

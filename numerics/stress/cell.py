@@ -14,7 +14,8 @@ import torch
 import numerics
 from numerics import blockwise
 from numerics.evidence.comparison import PLANTED, Comparison, compare, merged
-from numerics.stress import distributed, sharding
+from numerics.runs import ranks
+from numerics.stress import sharding
 from numerics.stress.cases import cases
 from numerics.stress.measurement import matrix_rate, peak_memory, timed
 from numerics.stress.rounding import float64, precision
@@ -94,9 +95,10 @@ def cell_key(
     blockwise.check_device_name(device)
     if case.exact:
         n, dtype, device = case.module.tokens(cell, d), EXACT, "cpu"
-    distributed.check(theorem_id, device, n)
-    ranks = sharding.current().count
-    return Key(theorem_id, cell, n, d, heads, dtype, device, seed, code_version(), ranks)
+    sharding.check(theorem_id, device, n)
+    return Key(
+        theorem_id, cell, n, d, heads, dtype, device, seed, code_version(), ranks.current().count
+    )
 
 
 def run_cell(
@@ -118,12 +120,12 @@ def run_cell(
     """
     key = cell_key(theorem_id, cell, n, d, heads, dtype, device, seed)
     try:
-        place = blockwise.open_device(distributed.own_device(key.device))
+        place = blockwise.open_device(sharding.own_device(key.device))
     except blockwise.AbsentDevice as absent:
         return {**asdict(key), "status": NOT_RUN, "reason": str(absent), "matrix_rate": None}
     with blockwise.exact_products():
         part = _evaluated(key, place, rate)
-    return {**asdict(key), **_joined(sharding.from_every_rank(part))}
+    return {**asdict(key), **_joined(ranks.from_every_rank(part))}
 
 
 @dataclass

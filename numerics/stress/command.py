@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import itertools
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from rich.console import Console
@@ -13,10 +14,11 @@ from rich.progress import Progress
 from rich.table import Table
 
 from numerics.blockwise import DTYPES
-from numerics.stress import distributed, sharding
+from numerics.runs import ranks
+from numerics.runs.files import unwritable
+from numerics.runs.journal import Journal, Record
 from numerics.stress.cases import cases
 from numerics.stress.cell import FAILED, NOT_RUN, OK, Key, cell_key, run_cell
-from numerics.stress.records import Record, Records
 
 COLUMNS = (
     "theorem",
@@ -76,14 +78,19 @@ def run(args: argparse.Namespace) -> int:
     when one is not, 2 for arguments or a records file that cannot be used. Started by torchrun it
     is one of the ranks that share every cell, and 3 says that another rank has ended.
     """
-    return distributed.run(lambda: _run(args), args.patience)
+    try:
+        with ranks.joined("stress", args.patience):
+            return _run(args)
+    except ranks.NotJoined as error:
+        print(f"stress: {error}", file=sys.stderr)
+        return 2
 
 
 def _run(args: argparse.Namespace) -> int:
-    first = sharding.current().rank == 0
+    first = ranks.current().first
     try:
         keys = grid(args)
-        unusable = sharding.from_first_rank(lambda: _unusable(args.out, keys))
+        unusable = ranks.from_first_rank(lambda: _unusable(args.out, keys))
         if unusable:
             raise ValueError(unusable)
     except ValueError as error:
@@ -98,10 +105,12 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _unusable(out: Path, keys: list[Key]) -> str | None:
-    """Why a file of records cannot be used; opening one repairs its torn last line."""
+    """Why the journals cannot be used; opening one repairs its torn last line."""
+    if reason := unwritable(out):
+        return f"{out}: cannot be written ({reason})"
     try:
         for theorem in {key.id for key in keys}:
-            Records(out / f"{theorem}.jsonl")
+            Journal(out / f"{theorem}.jsonl")
     except (ValueError, OSError) as error:
         return str(error)
     return None
@@ -149,29 +158,39 @@ def _widths(theorem: str) -> Sequence[int]:
 
 def _results(keys: list[Key], out: Path) -> list[Record]:
     """The record of every cell, in order; only those not yet finished are evaluated."""
-    console, first = Console(stderr=True), sharding.current().rank == 0
-    records = {key.id: Records(out / f"{key.id}.jsonl") for key in keys} if first else {}
+    console, first = Console(stderr=True), ranks.current().first
+    journals = {key.id: Journal(out / f"{key.id}.jsonl") for key in keys} if first else {}
     results = []
     shown = first and console.is_terminal
     with Progress(console=console, disable=not shown, transient=True) as progress:
         task = progress.add_task("stress", total=len(keys))
         for key in keys:
             progress.update(task, description=key.label)
-            record = sharding.from_first_rank(lambda key=key: records[key.id].finished(key))
+            record = ranks.from_first_rank(lambda key=key: finished(journals[key.id].records, key))
             note = " (finished earlier)" if record else ""
             if record is None:
                 record = run_cell(
                     key.id, key.cell, key.n, key.d, key.heads, key.dtype, key.device, key.seed,
                     rate=True,
                 )  # fmt: skip
-                if first:
-                    with distributed.undisturbed():
-                        records[key.id].append(record)
+                # One that says again "not run" says nothing new.
+                if first and record not in journals[key.id].records:
+                    journals[key.id].append(record)
             results.append(record)
             progress.advance(task)
             if first and not console.is_terminal:
                 print(f"{key.label}: {_status(record)}{note}", file=sys.stderr, flush=True)
     return results
+
+
+def finished(records: Iterable[Record], key: Key) -> Record | None:
+    """The last record of an evaluated cell, passed or failed; None if it has yet to run."""
+    wanted, found = asdict(key), None
+    for record in records:
+        same = all(record.get(name) == value for name, value in wanted.items())
+        if same and record.get("status") in (OK, FAILED):
+            found = record
+    return found
 
 
 def _status(record: Record) -> str:

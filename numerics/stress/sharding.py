@@ -1,4 +1,4 @@
-"""Rows of a stress case over the ranks of a torch process group: each has a shard of its own.
+"""Rows of a stress case over the ranks of a run: each has a shard of its own.
 
 A shard is a run of consecutive tokens; shards differ by at most one in length. Loops over
 `row_blocks` visit those of this rank, and what they leave is completed from the other ranks. In a
@@ -7,60 +7,50 @@ single process the shard is everything and nothing is exchanged.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import Any, TypeVar
 
 import torch
 from torch import distributed
 
 from numerics import blockwise
+from numerics.runs.ranks import answered, current
 
-T = TypeVar("T")
-
-
-class RankLost(RuntimeError):
-    """Another rank of the run has ended, or did not answer in time."""
+SHARDED = ("CW2", "CW5", "RA7", "RA11", "AP5")
+"""Cases whose rows separate, the tokens of AP5 with a state that travels along the ranks."""
 
 
-@dataclass(frozen=True)
-class Ranks:
-    """This process's place among the first `count` ranks, and their process group, None for all."""
+def check(theorem: str, device: str, n: int) -> None:
+    """Raises ValueError unless a case, a device and a number of tokens can be shared by the ranks.
 
-    rank: int = 0
-    count: int = 1
-    group: Any = None
-
-    def rows(self, n: int, rank: int | None = None) -> slice:
-        """The rows of n that a rank has, by default this one."""
-        rank = self.rank if rank is None else rank
-        return slice(n * rank // self.count, n * (rank + 1) // self.count)
-
-
-ALONE = Ranks()
-_current: ContextVar[Ranks] = ContextVar("ranks", default=ALONE)
+    A single process has everything.
+    """
+    count = current().count
+    if count == 1:
+        return
+    if theorem not in SHARDED:
+        raise ValueError(f"{theorem} is not shared by ranks: only {', '.join(SHARDED)} are")
+    if device not in ("cpu", "cuda"):
+        raise ValueError(f"device: ranks share cpu or cuda, one device each, got {device!r}")
+    if n < count:
+        raise ValueError(f"n must be at least the number of ranks, got n = {n} for {count}")
 
 
-def current() -> Ranks:
-    """The ranks that the sides are evaluated over."""
-    return _current.get()
+def own_device(device: str) -> str:
+    """`cuda` as the device of this rank, others as they are."""
+    shared = current().count > 1 and device == "cuda"
+    return f"cuda:{os.environ['LOCAL_RANK']}" if shared else device
 
 
-@contextmanager
-def over(ranks: Ranks) -> Iterator[None]:
-    """Evaluates over these ranks, and over those before afterwards."""
-    before = _current.set(ranks)
-    try:
-        yield
-    finally:
-        _current.reset(before)
+def rows_of(rank: int, n: int) -> slice:
+    """The rows of n that a rank has."""
+    count = current().count
+    return slice(n * rank // count, n * (rank + 1) // count)
 
 
 def own_rows(n: int) -> slice:
     """The rows of n that this rank has."""
-    return current().rows(n)
+    return rows_of(current().rank, n)
 
 
 def own_count(n: int) -> int:
@@ -88,11 +78,11 @@ def completed(array: torch.Tensor, dim: int = 0) -> torch.Tensor:
     if ranks.count == 1:
         return array
     for rank in range(ranks.count):
-        rows = ranks.rows(n, rank)
+        rows = rows_of(rank, n)
         part = array.narrow(dim, rows.start, rows.stop - rows.start)
         # Sent as bytes: gloo does not know every dtype. Pieces that are not contiguous are copied.
         buffer = part.contiguous()
-        with _answered():
+        with answered():
             flat = buffer.flatten().view(torch.uint8)
             distributed.broadcast(flat, rank, ranks.group)
         if rank != ranks.rank:
@@ -116,10 +106,10 @@ def by_rows(evaluate: Callable[[slice], torch.Tensor], n: int, dim: int = 0) -> 
 def received(state: torch.Tensor) -> torch.Tensor:
     """The state that the rank before handed over, at the first rank `state` itself."""
     ranks = current()
-    if ranks.rank == 0:
+    if ranks.first:
         return state
     flat = state.contiguous().flatten()
-    with _answered():
+    with answered():
         distributed.recv(flat, ranks.rank - 1, ranks.group)
     return flat.reshape(state.shape)
 
@@ -128,38 +118,6 @@ def hand_over(state: torch.Tensor) -> None:
     """Hands the state after this rank's rows to the next rank."""
     ranks = current()
     if ranks.rank + 1 < ranks.count:
-        with _answered():
+        with answered():
             flat = state.contiguous().flatten()
             distributed.send(flat, ranks.rank + 1, ranks.group)
-
-
-def from_every_rank(value: T) -> list[T]:
-    """The values of all ranks, in their order."""
-    ranks = current()
-    if ranks.count == 1:
-        return [value]
-    found: list[Any] = [None] * ranks.count
-    with _answered():
-        distributed.all_gather_object(found, value, ranks.group)
-    return found
-
-
-def from_first_rank(value: Callable[[], T]) -> T:
-    """What the first rank finds; the others do not look."""
-    ranks = current()
-    if ranks.count == 1:
-        return value()
-    found = [value() if ranks.rank == 0 else None]
-    with _answered():
-        distributed.broadcast_object_list(found, 0, ranks.group)
-    return found[0]  # type: ignore[return-value]
-
-
-@contextmanager
-def _answered() -> Iterator[None]:
-    try:
-        yield
-    except RuntimeError as error:
-        ranks = current()
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise RankLost(f"rank {ranks.rank} of {ranks.count}: lost another rank: {reason}") from None

@@ -2,8 +2,8 @@
 
 Every layer passes the parity gate before any is measured. Layers go to measurements.jsonl one by
 one, so that a killed run resumes; plots, statements and last summary.json appear whole or not at
-all. Exit status: 0; 1 an identity misses its threshold; 2 the input cannot be used, or a rank of
-a shared run has ended.
+all. Exit status: 0; 1 an identity misses its threshold; 2 the input cannot be used; 3 another rank
+of a shared run has ended.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 
 import torch
 
+from numerics.runs import ranks
 from numerics.runs.files import unwritable, write_whole
 from numerics.runs.provenance import SUITE, commit, versions
 from numerics.trained import decisions, plots, report, session, summary, terminal
@@ -32,13 +33,13 @@ from numerics.trained.forward import layers
 from numerics.trained.measurements import Settings
 from numerics.trained.measures import identity
 from numerics.trained.models.architectures import open_model
-from numerics.trained.ranks import ranks
 from numerics.trained.tokens import Tokens, read_text, tokenise
 
 __all__ = ["add_arguments", "analyze", "layers", "run"]
 
 EXTRA = ("safetensors", "tokenizers", "transformers")
 MOST_TOKENS = 128  # of a text: what is measured grows with the square, controls with the cube
+PATIENCE = 7200  # seconds; a layer of a large model with all its controls takes less
 Texts = Path | Sequence[Path] | None
 
 
@@ -86,12 +87,12 @@ def run(args: argparse.Namespace) -> int:
     settings = Settings(args.layers, args.texts, args.draws, args.seed)
     try:
         failed = analyze(args.path, args.text, args.out, settings)
-    except (Refused, OSError) as refusal:
+    except (Refused, ranks.NotJoined, OSError) as refusal:
         failed, status = " ".join(str(refusal).split()), 2
     else:
         status = 1 if failed else 0
     if failed:
-        print(f"attention-geometry analyze: {failed}", file=sys.stderr)
+        print(f"{SUITE} analyze: {failed}", file=sys.stderr)
     return status
 
 
@@ -102,6 +103,7 @@ def analyze(
 
     Returns: a line naming the first layer whose identity misses its threshold, or "".
     Raises: Refused when the input cannot be used; then nothing has been written, or whole layers.
+    NotJoined when ranks do not know where they meet; one that is lost ends the others, status 3.
     """
     settings = settings or Settings()
     for package in EXTRA:
@@ -117,17 +119,15 @@ def analyze(
         raise Refused(f"{out}: cannot be written ({reason})")
     settings = replace(settings, workers=torch.get_num_threads())
     whole = session.Run(checkpoint, model, tokens, depth, settings)
-    with ranks() as shared:
-        header = _header(whole)
-        if shared.writes:
+    with ranks.joined(f"{SUITE} analyze", PATIENCE):
+        header, first = _header(whole), ranks.current().first
+        if first:
             terminal.announce(header, tokens)
-        with terminal.progress(2 * depth, shared) as advance:
-            agreed = session.parities(whole, shared, advance)
+        with terminal.progress(2 * depth) as advance:
+            agreed = session.parities(whole, advance)
             file = out / "measurements.jsonl"
-            records = session.records(whole, shared, agreed, file, header, advance)
-        shared.agree(
-            session.attempt(lambda: _finish(out, header, records, settings), shared.writes)
-        )
+            records = session.records(whole, agreed, file, header, advance)
+        session.agree(session.attempt(lambda: _finish(out, header, records, settings), first))
         return _first_failure(records)
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import torch
 
+from numerics.runs import ranks
 from numerics.trained.formats.checkpoint import Refused
 from numerics.trained.forward import layers
 from numerics.trained.measures import identity
 from numerics.trained.measures.identity import Parity
 from numerics.trained.models.architectures import Layer, Model
-from numerics.trained.ranks import Ranks
 from numerics.trained.tokens import Tokens
 
 Advance = Callable[[str], None]
@@ -25,22 +25,17 @@ def silent(line: str) -> None:
 
 
 def gate_layers(
-    model: Model,
-    tokens: Tokens,
-    advance: Advance = silent,
-    depth: int | None = None,
-    shared: Ranks | None = None,
+    model: Model, tokens: Tokens, advance: Advance = silent, depth: int | None = None
 ) -> dict[int, Parity]:
     """The parity of every layer (the first `depth`) that this rank owns.
 
     Raises: Refused at the first layer that does not agree with transformers.
     """
     found = {}
-    shared = shared or Ranks()
     for index, layer, x in layers(model, tokens):
         if depth is not None and index >= depth:
             break
-        if shared.owns(index):
+        if ranks.current().owns(index):
             found[index] = gate_layer(index, layer, x)
             advance(f"layer {index}: parity gate passed ({found[index].attention:.1e})")
     return found

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from numerics.runs.journal import Journal, Record
+from numerics.runs.ranks import current, from_every_rank, from_first_rank
 from numerics.trained import gate, measurements
 from numerics.trained.formats.checkpoint import Checkpoint, Refused
-from numerics.trained.journal import Journal, Record
 from numerics.trained.measurements import Settings, Streams
 from numerics.trained.measures import identity
 from numerics.trained.models.architectures import Model
-from numerics.trained.ranks import Ranks
 from numerics.trained.tokens import Tokens
 
 
@@ -38,7 +38,17 @@ def attempt(work: Callable[[], object], mine: bool = True) -> str | None:
     return None
 
 
-def parities(run: Run, shared: Ranks, advance: gate.Advance) -> dict[int, identity.Parity]:
+def agree(refusal: str | None) -> None:
+    """Go on only if no rank has anything to refuse.
+
+    Raises: Refused on every rank, with the first refusal.
+    """
+    for rank, found in enumerate(from_every_rank(refusal)):
+        if found:
+            raise Refused(f"rank {rank}: {found}" if current().count > 1 else found)
+
+
+def parities(run: Run, advance: gate.Advance) -> dict[int, identity.Parity]:
     """The parity of every layer, on every rank.
 
     Raises: Refused, on every rank, where a layer does not agree with transformers.
@@ -46,46 +56,55 @@ def parities(run: Run, shared: Ranks, advance: gate.Advance) -> dict[int, identi
     found: dict[int, identity.Parity] = {}
 
     def work() -> None:
-        found.update(gate.gate_layers(run.model, run.texts[0], advance, run.depth, shared))
+        found.update(gate.gate_layers(run.model, run.texts[0], advance, run.depth))
 
-    shared.agree(attempt(work))
-    return {k: v for part in shared.share(found) for k, v in part.items()}
+    agree(attempt(work))
+    return {k: v for part in from_every_rank(found) for k, v in part.items()}
 
 
 def records(
-    run: Run,
-    shared: Ranks,
-    agreed: dict[int, identity.Parity],
-    file: Path,
-    header: Record,
-    advance: gate.Advance,
+    run: Run, agreed: dict[int, identity.Parity], file: Path, header: Record, advance: gate.Advance
 ) -> list[Record]:
-    """The records of all layers in order, those of an earlier run read back; rank 0 writes.
+    """The records of all layers in order, those of an earlier run read back; the first rank writes.
 
     Raises: Refused, on every rank, for what cannot be measured or written.
     """
     opened: list[Journal] = []
-    shared.agree(attempt(lambda: opened.append(Journal(file, header)), shared.writes))
+    kept: dict[int, Record] = {}
+
+    def resume() -> None:
+        opened.append(Journal(file, header))
+        kept.update(by_layer(opened[0]))
+
+    ranks = current()
+    agree(attempt(resume, ranks.first))
     journal = opened[0] if opened else None
-    done: dict[int, Record] = shared.share(journal.records if journal else {})[0]
-    done = dict(done)
+    done = dict(from_first_rank(lambda: kept))
     streams: list[Streams] = []
 
     def measure(start: int, found: dict[int, Record]) -> None:
         if not streams:
             streams.append(Streams(run.checkpoint, run.model, run.texts, run.settings.seed))
-        for index in range(start, min(start + shared.world, run.depth)):
+        for index in range(start, min(start + ranks.count, run.depth)):
             view = streams[0].advance(index)
-            if shared.owns(index) and index not in done:
+            if ranks.owns(index) and index not in done:
                 found[index] = _record(run, view, agreed[index])
 
-    for start in range(0, run.depth if len(done) < run.depth else 0, shared.world):
+    for start in range(0, run.depth if len(done) < run.depth else 0, ranks.count):
         found: dict[int, Record] = {}
-        shared.agree(attempt(lambda start=start, found=found: measure(start, found)))
-        fresh = {k: v for part in shared.share(found) for k, v in part.items()}
+        agree(attempt(lambda start=start, found=found: measure(start, found)))
+        fresh = {k: v for part in from_every_rank(found) for k, v in part.items()}
         done |= fresh
-        shared.agree(attempt(lambda fresh=fresh: _append(journal, fresh, advance)))
+        agree(attempt(lambda fresh=fresh: _append(journal, fresh, advance)))
     return [json.loads(json.dumps(done[index])) for index in range(run.depth)]
+
+
+def by_layer(journal: Journal) -> dict[int, Record]:
+    """The records of an earlier run. Raises: Refused for a line that is no layer's."""
+    for number, record in enumerate(journal.records, 2):
+        if type(record.get("layer")) is not int:
+            raise Refused(f"{journal.path}: line {number} is no layer's record; remove the file")
+    return {record["layer"]: record for record in journal.records}
 
 
 def _append(journal: Journal | None, fresh: dict[int, Record], advance: gate.Advance) -> None:

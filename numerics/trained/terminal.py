@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from numerics.runs import ranks
 from numerics.trained import gate
-from numerics.trained.ranks import Ranks
 from numerics.trained.tokens import Tokens
 
 COLUMNS = (
@@ -42,9 +42,9 @@ def announce(header: dict[str, Any], texts: Sequence[Tokens]) -> None:
 
 
 @contextmanager
-def progress(steps: int, shared: Ranks) -> Iterator[gate.Advance]:
-    """How to report a step; only rank 0 shows it."""
-    if not shared.writes:
+def progress(steps: int) -> Iterator[gate.Advance]:
+    """How to report a step; only the first rank shows it."""
+    if not ranks.current().first:
         yield gate.silent
         return
     if not Console().is_terminal:

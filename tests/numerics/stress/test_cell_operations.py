@@ -8,13 +8,13 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
 from numerics import blockwise, stress
-from numerics.stress import distributed, sharding
-from numerics.stress.sharding import Ranks
+from numerics.runs.ranks import Ranks, over
+from numerics.stress import sharding
 
 CPU = torch.device("cpu")
 APPROXIMATE = [case for case in stress.cases().values() if not case.exact]
 CELLS = [(case.theorem, cell) for case in APPROXIMATE for cell in case.cells]
-SHARED = [(theorem, cell) for theorem, cell in CELLS if theorem in distributed.SHARDED]
+SHARED = [(theorem, cell) for theorem, cell in CELLS if theorem in sharding.SHARDED]
 
 
 def fused(query: Any, key: Any, value: Any, *rest: Any, **named: Any) -> int:
@@ -94,7 +94,7 @@ def test_ranks_count_their_own_rows(
     module, inputs = drawn(theorem, cell, 131, 6)
     counts = set()
     for rank in range(3):
-        with sharding.over(Ranks(rank, 3)):
+        with over(Ranks(rank, 3)):
             own = module.operations(inputs, cell)
             assert own == both(module, inputs, cell)
         counts.add(own[0])

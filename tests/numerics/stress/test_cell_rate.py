@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from numerics import stress
-from numerics.stress import measurement, sharding
+from numerics.runs import ranks
+from numerics.stress import measurement
 from numerics.stress.measurement import matrix_rate, square_product
 from numerics.stress.theorems import gated_mixture
 
@@ -17,7 +18,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch, rate: float, count: int = 1) -> di
     """The record of a cell whose sides did 300 and 600 operations, of every of several ranks."""
     monkeypatch.setattr(gated_mixture, "operations", lambda layer, cell: (300, 600))
     monkeypatch.setattr("numerics.stress.cell.matrix_rate", lambda dtype, device: rate)
-    monkeypatch.setattr(sharding, "from_every_rank", lambda part: count * [part])
+    monkeypatch.setattr(ranks, "from_every_rank", lambda part: count * [part])
     return stress.run_cell("CW2", "gates", 9, 6, 3, "float32", "cpu", 0, rate=True)
 
 

@@ -6,7 +6,7 @@ import json
 import signal
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,7 @@ from rich.console import Console
 from numerics import stress
 from numerics.stress import __main__ as command_line
 from numerics.stress.cell import Key
-from numerics.stress.command import print_table
-from numerics.stress.records import Records
+from numerics.stress.command import finished, print_table
 from numerics.stress.theorems import gated_mixture
 
 ROOT = Path(__file__).parents[3]
@@ -83,8 +82,46 @@ def test_a_file_that_was_not_written_here_is_left_alone(
     assert run(tmp_path, "CW2", "--n", "5") == 2
     assert path.read_text(encoding="utf-8") == line
     assert "CW2.jsonl, line 1:" in capsys.readouterr().err
-    with pytest.raises(ValueError, match="line 1: "):
-        Records(path)
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_the_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "file"
+    file.write_text("kept")
+    monkeypatch.setattr("numerics.stress.command.run_cell", None)
+    assert run(file / "out", "CW2", "--n", "5") == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == (
+        f"stress: {file / 'out'}: cannot be written ({file} is not a writable directory)"
+    )
+    assert file.read_text() == "kept"
+
+
+KEY = Key("CW2", "gates", 5, 8, 2, "float32", "cpu", 0, "code")
+
+
+def with_status(status: str, **more: Any) -> dict[str, Any]:
+    return {**asdict(KEY), "status": status, **more}
+
+
+def test_the_last_record_of_an_evaluated_cell_counts() -> None:
+    for status in ("ok", "failed"):
+        assert finished([with_status(status)], KEY) == with_status(status)
+    records = [with_status("failed"), with_status("ok", residual=1.0), with_status("not run")]
+    assert finished(records, KEY) == with_status("ok", residual=1.0)
+
+
+@pytest.mark.parametrize("name", asdict(KEY))
+def test_a_cell_that_differs_in_anything_is_not_finished(name: str) -> None:
+    changed = with_status("ok")
+    changed[name] = 7 if isinstance(changed[name], int) else "other"
+    assert finished([changed], KEY) is None
+
+
+def test_a_cell_that_did_not_run_or_does_not_say_has_yet_to_run() -> None:
+    assert finished([], KEY) is None
+    assert finished([asdict(KEY), with_status("not run")], KEY) is None
 
 
 @pytest.mark.slow
@@ -145,7 +182,7 @@ def test_an_absent_device_is_not_run_and_never_ok(
         name: record[name]
         for name in ("id", "cell", "n", "d", "heads", "dtype", "device", "seed", "version")
     }
-    assert Records(tmp_path / "CW2.jsonl").finished(Key(**key)) is None
+    assert finished([record], Key(**key)) is None
 
 
 def table(*records: dict[str, Any]) -> list[str]:

@@ -15,7 +15,7 @@ from numerics.stress import command
 ROOT = Path(__file__).resolve().parents[3]
 SIZES = [5, 6, 7, 8]
 INSIDE_A_SIDE = """
-from numerics.stress import gated_mixture
+from numerics.stress.theorems import gated_mixture
 honest = gated_mixture.right_side
 def right_side(layer, cell):
     if layer.keys == 7:
@@ -24,10 +24,10 @@ def right_side(layer, cell):
 gated_mixture.right_side = right_side
 """
 INSIDE_A_LINE = """
-from numerics.stress import records
+from pathlib import Path
 honest = os.fsync
 def fsync(number):
-    path = records.Path(sys.argv[-1]) / "CW2.jsonl"
+    path = Path(sys.argv[-1]) / "CW2.jsonl"
     whole = path.read_bytes()
     if whole.count(b"\\n") == 3:
         os.truncate(path, len(whole) - 40)

@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,16 +19,17 @@ from torch import distributed as processes
 
 from numerics import blockwise, stress
 from numerics.evidence.comparison import Comparison, merged
+from numerics.runs import ranks
+from numerics.runs.ranks import RankLost, Ranks, from_every_rank, over
 from numerics.stress import __main__ as command_line
-from numerics.stress import distributed, sharding
-from numerics.stress.cell import cell_key
+from numerics.stress import sharding
+from numerics.stress.cell import Part, cell_key
 from numerics.stress.rounding import precision
-from numerics.stress.sharding import Ranks
 
 ROOT = Path(__file__).resolve().parents[3]
 CPU = torch.device("cpu")
 SIZES = {"float64": 41, "float32": 7, "bfloat16": 41}
-CELLS = [(theorem, cell) for theorem in distributed.SHARDED
+CELLS = [(theorem, cell) for theorem in sharding.SHARDED
          for cell in stress.cases()[theorem].cells]  # fmt: skip
 SURVIVED = r"stress: rank \d of 2: (lost another rank|told to end)"
 
@@ -42,10 +42,10 @@ def compared(theorem: str, cell: str, dtype: str, n: int, ranks: Ranks) -> list[
     model = precision(stored, CPU)
     with blockwise.exact_products():
         one = module.left_side(inputs, cell), module.right_side(inputs, cell)
-        with sharding.over(ranks):
+        with over(ranks):
             two = module.left_side(inputs, cell), module.right_side(inputs, cell)
             own = list(module.comparisons(inputs, cell, *two, model))
-            found = [item for part in sharding.from_every_rank(own) for item in part]
+            found = [item for part in from_every_rank(own) for item in part]
         found += module.comparisons(inputs, cell, one[0], two[1], model)
         found += module.comparisons(inputs, cell, two[0], one[1], model)
     return merged(found)
@@ -164,11 +164,12 @@ def test_a_killed_rank_ends_the_run_and_another_run_continues_it(tmp_path: Path)
 
 def test_shards_cover_all_rows_once_and_differ_by_one() -> None:
     for n, count in ((1, 1), (7, 2), (7, 3), (131, 3)):
-        shards = [Ranks(rank, count).rows(n) for rank in range(count)]
+        with over(Ranks(0, count)):
+            shards = [sharding.rows_of(rank, n) for rank in range(count)]
         assert [row for rows in shards for row in range(n)[rows]] == list(range(n))
         lengths = {rows.stop - rows.start for rows in shards}
         assert max(lengths) - min(lengths) <= 1
-        with sharding.over(Ranks(count - 1, count)):
+        with over(Ranks(count - 1, count)):
             blocks = list(sharding.row_blocks(n, 2**21, CPU))
         assert [row for rows in blocks for row in range(n)[rows]] == list(range(n)[shards[-1]])
 
@@ -185,55 +186,19 @@ def test_shards_cover_all_rows_once_and_differ_by_one() -> None:
 def test_ranks_refuse_what_they_cannot_share(
     theorem: str, device: str, n: int, message: str
 ) -> None:
-    with sharding.over(Ranks(0, 2)), pytest.raises(ValueError, match=re.escape(message)):
+    with over(Ranks(0, 2)), pytest.raises(ValueError, match=re.escape(message)):
         cell_key(theorem, None, n, 8, None, "float32", device, 0)
     single = cell_key("CW2", None, 9, 8, None, "float32", "cpu", 0)
-    with sharding.over(Ranks(0, 2)):
+    with over(Ranks(0, 2)):
         shared = cell_key("CW2", None, 9, 8, None, "float32", "cpu", 0)
     assert (single.ranks, shared.ranks) == (1, 2)
 
 
 def test_every_rank_has_the_cuda_device_of_its_number(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOCAL_RANK", "1")
-    assert distributed.own_device("cuda") == "cuda"
-    with sharding.over(Ranks(1, 2)):
-        assert [distributed.own_device(name) for name in ("cuda", "cpu")] == ["cuda:1", "cpu"]
-
-
-def test_a_record_is_written_before_its_rank_ends() -> None:
-    told: list[int] = []
-    done = threading.Event()
-    other = threading.Thread(target=done.wait)
-    before = signal.signal(signal.SIGTERM, lambda number, frame: told.append(number))
-    try:
-        other.start()
-        with distributed.undisturbed():
-            os.kill(os.getpid(), signal.SIGTERM)
-            assert told == []
-        assert told == [signal.SIGTERM]
-        assert signal.getsignal(signal.SIGTERM) not in (signal.SIG_DFL, signal.SIG_IGN)
-        os.kill(os.getpid(), signal.SIGTERM)
-        assert told == [signal.SIGTERM, signal.SIGTERM]
-    finally:
-        done.set()
-        other.join()
-        signal.signal(signal.SIGTERM, before)
-
-
-@pytest.mark.slow
-def test_a_rank_told_to_end_while_it_writes_ends_after() -> None:
-    code = """
-import os, signal
-from numerics.stress import distributed
-with distributed.undisturbed():
-    os.kill(os.getpid(), signal.SIGTERM)
-    print("written", flush=True)
-print("after", flush=True)
-"""
-    ended = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
-    )
-    assert (ended.returncode, ended.stdout) == (-signal.SIGTERM, "written\n")
+    assert sharding.own_device("cuda") == "cuda"
+    with over(Ranks(1, 2)):
+        assert [sharding.own_device(name) for name in ("cuda", "cpu")] == ["cuda:1", "cpu"]
 
 
 def test_an_answer_that_does_not_come_is_a_lost_rank(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,8 +207,34 @@ def test_an_answer_that_does_not_come_is_a_lost_rank(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(processes, "broadcast", closed)
     expected = "rank 1 of 2: lost another rank: Connection closed by peer$"
-    with sharding.over(Ranks(1, 2)), pytest.raises(sharding.RankLost, match=expected):
+    with over(Ranks(1, 2)), pytest.raises(RankLost, match=expected):
         sharding.completed(torch.zeros(4))
+
+
+def test_a_refusal_on_any_rank_is_the_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rank whose rows have no bound fails the cell, whatever the first rank finds."""
+    gathered: list[Part] = []
+
+    def with_a_refusal(part: Part) -> list[Part]:
+        gathered.append(part)
+        return [part, Part([], {}, {}, "no rounding bound")]
+
+    monkeypatch.setattr(ranks, "from_every_rank", with_a_refusal)
+    record = stress.run_cell("CW2", None, 9, 8, 2, "float32", "cpu", 0)
+    assert gathered[0].refusal is None
+    assert (record["status"], record["reason"]) == ("failed", "no rounding bound")
+
+
+def test_ranks_that_do_not_meet_are_bad_usage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.delenv("LOCAL_RANK", raising=False)
+    assert command_line.main(["CW2", "--n", "5", "--d", "8", "--out", str(tmp_path)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("stress: rank ")
+    assert "of 2: the ranks do not meet: LOCAL_RANK is not set" in line
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_run_alone_is_no_rank(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import socket
@@ -11,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from numerics.trained import analyze, plots
+from numerics.runs.journal import Journal
+from numerics.runs.ranks import Ranks, over
+from numerics.trained import analyze, plots, session
 from numerics.trained.formats.checkpoint import Refused
 from numerics.trained.measurements import Settings
 from numerics.trained.measures import identity
-from numerics.trained.ranks import Ranks
 
 ROOT = Path(__file__).resolve().parents[3]
 # Started once: what it imports is shared by the ranks that it forks. The gate's reference model
@@ -23,9 +25,10 @@ ROOT = Path(__file__).resolve().parents[3]
 SCRIPT = """
 import json, os, sys
 from pathlib import Path
-from numerics.trained import analyze, identity, measurements, plots
-from numerics.trained.checkpoint import Refused, optional_module
+from numerics.trained import analyze, measurements, plots
+from numerics.trained.formats.checkpoint import optional_module
 from numerics.trained.measurements import Settings
+from numerics.trained.measures import identity
 for package in analyze.EXTRA:
     optional_module(package)
 identity.parity = lambda x, layer: identity.Parity(0.0, 0.0)
@@ -34,8 +37,8 @@ plots.figures = lambda name, records, numbers: {}
 right = measurements.record
 model, text, out = map(Path, sys.argv[1:4])
 def rank(number, port, dies):
-    os.environ |= {"RANK": str(number), "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1",
-                   "MASTER_PORT": port}
+    os.environ |= {"RANK": str(number), "LOCAL_RANK": str(number), "WORLD_SIZE": "2",
+                   "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
     def record(view, *rest):
         if dies and view.index == 1:
             os._exit(9)
@@ -43,11 +46,7 @@ def rank(number, port, dies):
     measurements.record = record
     with open(os.devnull, "w") as nowhere:
         os.dup2(nowhere.fileno(), 1)
-    try:
-        analyze.analyze(model, text, out, Settings(draws=20))
-    except Refused as refusal:
-        print(refusal, file=sys.stderr, flush=True)
-        os._exit(2)
+    analyze.analyze(model, text, out, Settings(draws=20))
     os._exit(0)
 for port, dies in zip(sys.argv[4:6], (True, False)):
     started = [os.fork() or rank(number, port, dies) for number in (0, 1)]
@@ -75,8 +74,9 @@ def test_a_dead_rank_ends_the_run_and_resuming_gives_what_one_process_gives(
         check=True, timeout=300,
     )  # fmt: skip
     dead, left, lines, whole, files, complete = map(json.loads, done.stdout.splitlines())
-    assert dead == [2, 9], f"rank 1 should have died and rank 0 refused: {done.stderr}"
-    assert "rank 0 of 2: another rank has ended" in done.stderr
+    assert dead == [3, 9], f"rank 1 should have died and rank 0 said so: {done.stderr}"
+    assert "attention-geometry analyze: rank 0 of 2: lost another rank: " in done.stderr
+    assert "what was under way is not recorded; run again to continue" in done.stderr
     assert (left, lines) == (["measurements.jsonl"], 1), "a round is written whole or not at all"
     assert whole == [0, 0], done.stderr
     assert "summary.json" in files
@@ -92,18 +92,37 @@ def test_a_dead_rank_ends_the_run_and_resuming_gives_what_one_process_gives(
         assert (out / name).read_text() == (alone / name).read_text(), name
 
 
-def test_one_process_owns_all_layers_and_agrees_with_itself() -> None:
-    alone = Ranks()
-    assert alone.share(3) == [3]
-    assert all(alone.owns(layer) for layer in range(5))
-    alone.agree(None)
+def test_all_ranks_refuse_what_one_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    session.agree(None)
     with pytest.raises(Refused, match=r"^the reason$"):
-        alone.agree("the reason")
+        session.agree("the reason")
+    monkeypatch.setattr(session, "from_every_rank", lambda refusal: [None, refusal])
+    with over(Ranks(0, 2)), pytest.raises(Refused, match=r"^rank 1: the reason$"):
+        session.agree("the reason")
 
 
-def test_ranks_own_each_layer_once() -> None:
-    owners = [[Ranks(rank, 3).owns(layer) for rank in range(3)] for layer in range(7)]
-    assert all(sum(row) == 1 for row in owners)
+@pytest.mark.parametrize("line", ["{}", '{"layer": "1"}', '{"layer": true}'])
+def test_a_line_that_is_no_layers_record_is_refused(tmp_path: Path, line: str) -> None:
+    file = tmp_path / "measurements.jsonl"
+    file.write_text(f'{{"kind": "run"}}\n{{"layer": 0}}\n{line}\n')
+    with pytest.raises(Refused, match="line 3 is no layer's record; remove the file"):
+        session.by_layer(Journal(file, {"kind": "run"}))
+
+
+def test_ranks_that_do_not_meet_are_status_2(
+    tiny: Path, text: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.delenv("LOCAL_RANK", raising=False)
+    parser = argparse.ArgumentParser()
+    analyze.add_arguments(parser)
+    out = tiny / "out"
+    words = [str(tiny), "--text", str(text), "--out", str(out)]
+    assert analyze.run(parser.parse_args(words)) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("attention-geometry analyze: rank ")
+    assert "of 2: the ranks do not meet: LOCAL_RANK is not set" in line
+    assert not out.exists()
 
 
 @pytest.mark.slow
