@@ -19,11 +19,6 @@ Theorem CW1_constant_transport :
     + (\sum_j P i j) *: (W_O^T *m b_V^T) + b_O^T.
 Proof. exact @constant_transport.constant_transport. Qed.
 
-Example CW1_constant_transport_witness :
-  ~ (forall (P : 'M[rat]_(2, 3)) (X : 'M[rat]_(3, 2)) (W_V : 'M[rat]_(2, 2))
-       (W_O : 'M[rat]_(2, 2)) (b_V : 'rV[rat]_2) (b_O : 'rV[rat]_2) (i : 'I_2), False).
-Proof. exact @constant_transport.constant_transport_witness. Qed.
-
 Theorem CW1_kronecker :
   forall (F : fieldType) (n m d d_o : nat) (P : 'M[F]_(n, m)) (T : 'M[F]_(d_o, d))
     (K : 'M[F]_(n * d_o, m * d)),
@@ -31,10 +26,6 @@ Theorem CW1_kronecker :
      K *m (mxvec X)^T = (mxvec (\matrix_i (\sum_j P i j *: (T *m (row j X)^T)^T)))^T)
   <-> (forall i a j b, K (mxvec_index i a) (mxvec_index j b) = P i j * T a b).
 Proof. exact @constant_transport.kronecker. Qed.
-
-Example CW1_kronecker_witness :
-  ~ (forall (P : 'M[rat]_(2, 3)) (T : 'M[rat]_(2, 2)) (K : 'M[rat]_(2 * 2, 3 * 2)), False).
-Proof. exact @constant_transport.kronecker_witness. Qed.
 
 Theorem CW1_biases :
   forall (F : fieldType) (n m d_v d_o : nat) (P : 'M[F]_(n, m)) (W_O : 'M[F]_(d_v, d_o))
@@ -45,11 +36,6 @@ Theorem CW1_biases :
   /\ ((forall i, \sum_j P i j = 1) ->
       forall i, (\sum_j P i j) *: (W_O^T *m b_V^T) + b_O^T = W_O^T *m b_V^T + b_O^T).
 Proof. exact @constant_transport.biases. Qed.
-
-Example CW1_biases_witness :
-  ~ (forall (P : 'M[rat]_(2, 3)) (W_O : 'M[rat]_(2, 2)) (b_V : 'rV[rat]_2) (b_O : 'rV[rat]_2),
-     (forall i, \sum_j P i j = 1) -> forall i : 'I_2, False).
-Proof. exact @constant_transport.biases_witness. Qed.
 
 Theorem CW1_masks_and_sinks :
   forall (F : numFieldType) (n m d d_v d_o : nat) (X : 'M[F]_(m, d)) (W_V : 'M[F]_(d, d_v))
@@ -68,28 +54,12 @@ Theorem CW1_masks_and_sinks :
         (forall j, P i j = 0) -> row i (y P) = b_O].
 Proof. exact @constant_transport.masks_and_sinks. Qed.
 
-Example CW1_masks_and_sinks_witness :
-  ~ (forall (X : 'M[rat]_(3, 2)) (W_V : 'M[rat]_(2, 2)) (W_O : 'M[rat]_(2, 2)) (b_V : 'rV[rat]_2)
-       (b_O : 'rV[rat]_2),
-     (forall (P P' : 'M[rat]_(2, 3)) (i : 'I_2), False)
-     \/ ((forall (E : 'M[rat]_(2, 3)) (o : 'I_2 -> rat),
-           (forall i j, 0 < E i j) -> (forall i, 0 < o i) ->
-           (forall i : 'I_2, False) \/ (forall i : 'I_2, False))
-         \/ (forall (P : 'M[rat]_(2, 3)) (i : 'I_2), (forall j, P i j = 0) -> False))).
-Proof. exact @constant_transport.masks_and_sinks_witness. Qed.
-
 Theorem CW1_value_width :
   forall (F : fieldType) (d d_o : nat) (T : 'M[F]_(d_o, d)),
   (forall (d_v : nat) (W_V : 'M[F]_(d, d_v)) (W_O : 'M[F]_(d_v, d_o)),
      (W_V *m W_O)^T = T -> (\rank T <= d_v)%N)
   /\ exists (W_V : 'M[F]_(d, \rank T)) (W_O : 'M[F]_(\rank T, d_o)), (W_V *m W_O)^T = T.
 Proof. exact @constant_transport.value_width. Qed.
-
-Example CW1_value_width_witness :
-  ~ (forall T : 'M[rat]_(2, 3),
-     forall (d_v : nat) (W_V : 'M[rat]_(3, d_v.+2)) (W_O : 'M[rat]_(d_v.+2, 2)),
-     (W_V *m W_O)^T = T -> False).
-Proof. exact @constant_transport.value_width_witness. Qed.
 
 Theorem CW1_logits_of_a_walk :
   forall (F : numFieldType) (n m : nat) (A : pred F) (e : F -> F) (P L S : 'M[F]_(n, m)),
@@ -101,15 +71,6 @@ Theorem CW1_logits_of_a_walk :
   (forall i j, e (S i j) / (\sum_k e (S i k)) = P i j)
   <-> exists u : 'I_n -> F, forall i j, S i j = L i j + u i.
 Proof. exact @constant_transport_logits.logits_of_a_walk. Qed.
-
-Example CW1_logits_of_a_walk_witness :
-  ~ (forall (A : pred rat) (e : rat -> rat) (P L S : 'M[rat]_(2, 3)),
-     (forall x y, A x -> A y -> A (x - y)) -> (forall x, A x -> 0 < e x) ->
-     (forall x y, A x -> A y -> e (x + y) = e x * e y) ->
-     (forall x y, A x -> A y -> e x = e y -> x = y) ->
-     (forall i j, A (L i j)) -> (forall i j, A (S i j)) ->
-     (forall i j, e (L i j) = P i j) -> (forall i, \sum_j P i j = 1) -> False).
-Proof. exact @constant_transport_logits.logits_of_a_walk_witness. Qed.
 
 Theorem CW1_inner_width :
   forall (F : numFieldType) (n m : nat) (A : pred F) (e : F -> F) (P L : 'M[F]_(n, m)),
@@ -129,19 +90,6 @@ Theorem CW1_inner_width :
     & \rank (L *m C) = 0%N <-> forall i j, P i j = m%:R^-1].
 Proof. exact @constant_transport_logits.inner_width. Qed.
 
-Example CW1_inner_width_witness :
-  ~ (forall (A : pred rat) (e : rat -> rat) (P L : 'M[rat]_2),
-     (forall x y, A x -> A y -> A (x - y)) -> (forall x, A x -> 0 < e x) ->
-     (forall x y, A x -> A y -> e (x + y) = e x * e y) ->
-     (forall x y, A x -> A y -> e x = e y -> x = y) ->
-     (forall i j, A (L i j)) -> (forall i, A (2%:R^-1 * \sum_j L i j)) ->
-     (forall i j, e (L i j) = P i j) -> (forall i, \sum_j P i j = 1) ->
-     (forall u : 'cV[rat]_2, False)
-     \/ (forall (w : nat) (Q K : 'M[rat]_(2, w.+2)),
-           (forall i j, A ((Q *m K^T) i j)) ->
-           \matrix_(i, j) (e ((Q *m K^T) i j) / (\sum_k e ((Q *m K^T) i k))) = P -> False)).
-Proof. exact @constant_transport_logits.inner_width_witness. Qed.
-
 Theorem CW1_token_logits :
   forall (F : fieldType) (n m d d_k : nat) (X : 'M[F]_(n, d)) (X' : 'M[F]_(m, d_k)),
   (row_free X -> row_free X' ->
@@ -149,12 +97,6 @@ Theorem CW1_token_logits :
   /\ (forall (M : 'M[F]_(d, d_k)) (i k : 'I_n),
         row i X = row k X -> row i (X *m M *m X'^T) = row k (X *m M *m X'^T)).
 Proof. exact @constant_transport_logits.token_logits. Qed.
-
-Example CW1_token_logits_witness :
-  ~ (forall (X : 'M[rat]_(2, 3)) (X' : 'M[rat]_(2, 3)),
-     (row_free X -> row_free X' -> forall S : 'M[rat]_2, False)
-     \/ (forall (M : 'M[rat]_3) (i k : 'I_2), row i X = row k X -> False)).
-Proof. exact @constant_transport_logits.token_logits_witness. Qed.
 
 (* CW2. Multi-head attention is one edge-dependent connection walk. *)
 
@@ -169,15 +111,6 @@ Theorem CW2_gates :
   \sum_h \sum_j A h i j *: (T h *m x j) = \sum_j P i j *: (T_e i j *m x j).
 Proof. exact @gated_mixture.gates. Qed.
 
-Example CW2_gates_witness :
-  ~ (forall (A : 'I_2 -> 'M[rat]_(2, 3)) (w : 'I_2 -> rat) (T : 'I_2 -> 'M[rat]_2)
-       (P : 'M[rat]_(2, 3)) (g : 'I_2 -> 'M[rat]_(2, 3)) (T_e : 'I_2 -> 'I_3 -> 'M[rat]_2),
-     (forall h i j, 0 <= A h i j) -> (forall h, 0 < w h) -> P = \sum_h w h *: A h ->
-     (forall h i j, P i j * g h i j = w h * A h i j) ->
-     (forall i j, P i j != 0 -> T_e i j = \sum_h (g h i j / w h) *: T h) ->
-     forall (x : 'I_3 -> 'cV[rat]_2) (i : 'I_2), False).
-Proof. exact @gated_mixture.gates_witness. Qed.
-
 Theorem CW2_gates_are_weights :
   forall (F : numFieldType) (H n m : nat) (A : 'I_H -> 'M[F]_(n, m)) (w : 'I_H -> F)
     (P : 'M[F]_(n, m)) (g : 'I_H -> 'M[F]_(n, m)),
@@ -185,14 +118,6 @@ Theorem CW2_gates_are_weights :
   (forall h i j, P i j * g h i j = w h * A h i j) ->
   forall i j, P i j != 0 -> (forall h, 0 <= g h i j) /\ \sum_h g h i j = 1.
 Proof. exact @gated_mixture.gates_are_weights. Qed.
-
-Example CW2_gates_are_weights_witness :
-  ~ (forall (A : 'I_2 -> 'M[rat]_(2, 3)) (w : 'I_2 -> rat) (P : 'M[rat]_(2, 3))
-       (g : 'I_2 -> 'M[rat]_(2, 3)),
-     (forall h i j, 0 <= A h i j) -> (forall h, 0 < w h) -> P = \sum_h w h *: A h ->
-     (forall h i j, P i j * g h i j = w h * A h i j) ->
-     forall i j, P i j != 0 -> forall h : 'I_2, False).
-Proof. exact @gated_mixture.gates_are_weights_witness. Qed.
 
 Theorem CW2_off_support :
   forall (F : numFieldType) (H n m d d_o : nat) (A : 'I_H -> 'M[F]_(n, m)) (w : 'I_H -> F)
@@ -206,26 +131,11 @@ Theorem CW2_off_support :
         \sum_j P i j *: (T i j *m x j) = \sum_j P i j *: (T' i j *m x j)].
 Proof. exact @gated_mixture.off_support. Qed.
 
-Example CW2_off_support_witness :
-  ~ (forall (A : 'I_2 -> 'M[rat]_(2, 3)) (w : 'I_2 -> rat) (P : 'M[rat]_(2, 3)),
-     (forall h i j, 0 <= A h i j) -> (forall h, 0 < w h) -> P = \sum_h w h *: A h ->
-     (forall (h i : 'I_2) (j : 'I_3), False)
-     \/ ((forall i j, P i j = 0 -> forall h : 'I_2, False)
-         \/ (forall T T' : 'I_2 -> 'I_3 -> 'M[rat]_2,
-               (forall i j, P i j != 0 -> T i j = T' i j) ->
-               forall (x : 'I_3 -> 'cV[rat]_2) (i : 'I_2), False))).
-Proof. exact @gated_mixture.off_support_witness. Qed.
-
 Theorem CW2_row_sums :
   forall (F : numFieldType) (H n m : nat) (A : 'I_H -> 'M[F]_(n.+1, m)) (w : 'I_H -> F),
   (forall h i, \sum_j A h i j = 1) ->
   (forall i, \sum_j (\sum_h w h *: A h) i j = 1) <-> \sum_h w h = 1.
 Proof. exact @gated_mixture.row_sums. Qed.
-
-Example CW2_row_sums_witness :
-  ~ (forall (A : 'I_2 -> 'M[rat]_(3, 3)) (w : 'I_2 -> rat),
-     (forall h i, \sum_j A h i j = 1) -> False).
-Proof. exact @gated_mixture.row_sums_witness. Qed.
 
 Theorem CW2_convex_mixture :
   forall (F : numFieldType) (H n m d d_o : nat) (A : 'I_H.+1 -> 'M[F]_(n, m))
@@ -241,16 +151,6 @@ Theorem CW2_convex_mixture :
     & T_e i j = H.+1%:R *: \sum_h g h i j *: T h].
 Proof. exact @gated_mixture.convex_mixture. Qed.
 
-Example CW2_convex_mixture_witness :
-  ~ (forall (A : 'I_3 -> 'M[rat]_(2, 3)) (T : 'I_3 -> 'M[rat]_2) (P : 'M[rat]_(2, 3))
-       (g : 'I_3 -> 'M[rat]_(2, 3)) (T_e : 'I_2 -> 'I_3 -> 'M[rat]_2),
-     let w := 3%:R^-1 in
-     (forall h i j, 0 <= A h i j) -> P = \sum_h w *: A h ->
-     (forall h i j, P i j * g h i j = w * A h i j) ->
-     (forall i j, P i j != 0 -> T_e i j = \sum_h (g h i j / w) *: T h) ->
-     forall i j, P i j != 0 -> forall h : 'I_3, False).
-Proof. exact @gated_mixture.convex_mixture_witness. Qed.
-
 Theorem CW2_constancy :
   forall (F : fieldType) (H n m d d_o : nat) (w : 'I_H -> F) (T : 'I_H -> 'M[F]_(d_o, d))
     (g : 'I_H -> 'M[F]_(n, m)) (T_e : 'I_n -> 'I_m -> 'M[F]_(d_o, d)) (i k : 'I_n) (j l : 'I_m),
@@ -259,13 +159,6 @@ Theorem CW2_constancy :
   <-> (\row_h (g h i j - g h k l)) *m (\matrix_h mxvec ((w h)^-1 *: T h)) = 0.
 Proof. exact @gated_mixture.constancy. Qed.
 
-Example CW2_constancy_witness :
-  ~ (forall (w : 'I_2 -> rat) (T : 'I_2 -> 'M[rat]_2) (g : 'I_2 -> 'M[rat]_(2, 3))
-       (T_e : 'I_2 -> 'I_3 -> 'M[rat]_2) (i k : 'I_2) (j l : 'I_3),
-     T_e i j = \sum_h (g h i j / w h) *: T h -> T_e k l = \sum_h (g h k l / w h) *: T h ->
-     False).
-Proof. exact @gated_mixture.constancy_witness. Qed.
-
 Theorem CW2_grouped_query :
   forall (F : fieldType) (H K n m d d_v d_o : nat) (kv : 'I_H -> 'I_K)
     (A : 'I_H -> 'M[F]_(n, m)) (X : 'M[F]_(m, d)) (W_V : 'I_K -> 'M[F]_(d, d_v))
@@ -273,11 +166,6 @@ Theorem CW2_grouped_query :
   (row i (\sum_h A h *m (X *m W_V (kv h)) *m W_O h))^T
   = \sum_h \sum_j A h i j *: ((W_V (kv h) *m W_O h)^T *m (row j X)^T).
 Proof. exact @gated_mixture.grouped_query. Qed.
-
-Example CW2_grouped_query_witness :
-  ~ (forall (kv : 'I_3 -> 'I_2) (A : 'I_3 -> 'M[rat]_(2, 3)) (X : 'M[rat]_(3, 2))
-       (W_V : 'I_2 -> 'M[rat]_2) (W_O : 'I_3 -> 'M[rat]_2) (i : 'I_2), False).
-Proof. exact @gated_mixture.grouped_query_witness. Qed.
 
 Theorem CW2_two_heads :
   forall (F : fieldType) (n m d d_o : nat) (w : 'I_2 -> F) (T : 'I_2 -> 'M[F]_(d_o, d))
@@ -288,13 +176,6 @@ Theorem CW2_two_heads :
   <-> (forall i j k l, P i j != 0 -> P k l != 0 -> forall h, g h i j = g h k l)
       \/ (w 0)^-1 *: T 0 = (w 1)^-1 *: T 1.
 Proof. exact @gated_mixture_heads.two_heads. Qed.
-
-Example CW2_two_heads_witness :
-  ~ (forall (w : 'I_2 -> rat) (T : 'I_2 -> 'M[rat]_2) (P : 'M[rat]_(2, 3))
-       (g : 'I_2 -> 'M[rat]_(2, 3)) (T_e : 'I_2 -> 'I_3 -> 'M[rat]_2),
-     (forall i j, P i j != 0 -> \sum_h g h i j = 1) ->
-     (forall i j, P i j != 0 -> T_e i j = \sum_h (g h i j / w h) *: T h) -> False).
-Proof. exact @gated_mixture_heads.two_heads_witness. Qed.
 
 Theorem CW2_three_heads :
   forall F : numFieldType,
@@ -308,9 +189,6 @@ Theorem CW2_three_heads :
       /\ (forall h k, h != k -> (w h)^-1 *: T h != (w k)^-1 *: T k)].
 Proof. exact @gated_mixture_heads.three_heads. Qed.
 
-Example CW2_three_heads_witness : ~ (forall F : numFieldType, False).
-Proof. exact @gated_mixture_heads.three_heads_witness. Qed.
-
 (* CW3. Connection walks with one operator: edge and node gauge. *)
 
 Theorem CW3_same_operator :
@@ -321,10 +199,6 @@ Theorem CW3_same_operator :
   <-> (forall i j, P i j *: T i j = P' i j *: T' i j).
 Proof. exact @edge_gauge.same_operator. Qed.
 
-Example CW3_same_operator_witness :
-  ~ (forall (P P' : 'M[rat]_(2, 3)) (T T' : 'I_2 -> 'I_3 -> 'M[rat]_2), False).
-Proof. exact @edge_gauge.same_operator_witness. Qed.
-
 Theorem CW3_frobenius :
   forall (F : realFieldType) (m d d_o : nat) (W T : 'I_m -> 'M[F]_(d_o, d)) (c P : 'I_m -> F),
   (forall j, 0 <= c j) -> (forall j, c j ^+ 2 = \sum_a \sum_b W j a b ^+ 2) ->
@@ -334,13 +208,6 @@ Theorem CW3_frobenius :
   <-> (forall j, P j = c j / \sum_k c k).
 Proof. exact @edge_gauge.frobenius. Qed.
 
-Example CW3_frobenius_witness :
-  ~ (forall (W T : 'I_3 -> 'M[rat]_2) (c P : 'I_3 -> rat),
-     (forall j, 0 <= c j) -> (forall j, c j ^+ 2 = \sum_a \sum_b W j a b ^+ 2) ->
-     (forall j, 0 <= P j) -> (forall j, W j = 0 -> P j = 0) -> (exists j, W j != 0) ->
-     (forall j, P j *: T j = W j) -> \sum_j P j = 1 -> False).
-Proof. exact @edge_gauge.frobenius_witness. Qed.
-
 Theorem CW3_frobenius__exists :
   forall (F : realFieldType) (m d d_o : nat) (W : 'I_m -> 'M[F]_(d_o, d)) (c : 'I_m -> F),
   (forall j, 0 <= c j) -> (forall j, c j ^+ 2 = \sum_a \sum_b W j a b ^+ 2) ->
@@ -349,13 +216,6 @@ Theorem CW3_frobenius__exists :
   [/\ forall j, 0 <= P j, forall j, W j = 0 <-> P j = 0, \sum_j P j = 1
     & exists T : 'I_m -> 'M[F]_(d_o, d), forall j, P j *: T j = W j].
 Proof. exact @edge_gauge.frobenius__exists. Qed.
-
-Example CW3_frobenius__exists_witness :
-  ~ (forall (W : 'I_3 -> 'M[rat]_2) (c : 'I_3 -> rat),
-     (forall j, 0 <= c j) -> (forall j, c j ^+ 2 = \sum_a \sum_b W j a b ^+ 2) ->
-     (exists j, W j != 0) ->
-     (forall j : 'I_3, False) \/ (forall j : 'I_3, False)).
-Proof. exact @edge_gauge.frobenius__exists_witness. Qed.
 
 Theorem CW3_what_stays :
   forall (F : numFieldType) (n d : nat) (P P' : 'M[F]_n) (T T' : 'I_n -> 'I_n -> 'M[F]_d),
@@ -369,13 +229,6 @@ Theorem CW3_what_stays :
       & \big[mulmx/1%:M]_(e <- zip (i :: s) s) T' e.1 e.2
         = c *: (\big[mulmx/1%:M]_(e <- zip (i :: s) s) T e.1 e.2)).
 Proof. exact @edge_gauge.what_stays. Qed.
-
-Example CW3_what_stays_witness :
-  ~ (forall (P P' : 'M[rat]_3) (T T' : 'I_3 -> 'I_3 -> 'M[rat]_2),
-     (forall i j, P i j *: T i j = P' i j *: T' i j) ->
-     forall (i : 'I_3) (s : seq 'I_3),
-     all (fun e => (0 < P e.1 e.2) && (0 < P' e.1 e.2)) (zip (i :: s) s) -> False).
-Proof. exact @edge_gauge.what_stays_witness. Qed.
 
 Theorem CW3_what_changes :
   forall F : numFieldType,
@@ -399,9 +252,6 @@ Theorem CW3_what_changes :
           & g 0 != g' 0]].
 Proof. exact @edge_gauge.what_changes. Qed.
 
-Example CW3_what_changes_witness : ~ (forall F : numFieldType, False).
-Proof. exact @edge_gauge.what_changes_witness. Qed.
-
 Theorem CW3_node_gauge :
   forall (F : fieldType) (n d : nat) (P : 'M[F]_n) (T : 'I_n -> 'I_n -> 'M[F]_d)
     (g : 'I_n -> 'M[F]_d),
@@ -417,15 +267,6 @@ Theorem CW3_node_gauge :
         (T i j)^T *m G i *m T i j = G j -> (moved i j)^T *m H i *m moved i j = H j].
 Proof. exact @edge_gauge.node_gauge. Qed.
 
-Example CW3_node_gauge_witness :
-  ~ (forall (P : 'M[rat]_3) (T : 'I_3 -> 'I_3 -> 'M[rat]_2) (g : 'I_3 -> 'M[rat]_2),
-     (forall i, g i \in unitmx) ->
-     (forall (x : 'I_3 -> 'cV[rat]_2) (i : 'I_3), False)
-     \/ ((forall (i : 'I_3) (s : seq 'I_3), False)
-         \/ (forall (G : 'I_3 -> 'M[rat]_2) (i j : 'I_3),
-               (T i j)^T *m G i *m T i j = G j -> False))).
-Proof. exact @edge_gauge.node_gauge_witness. Qed.
-
 (* CW4. How many heads an operator needs. *)
 
 Theorem CW4_block_row_sums :
@@ -434,11 +275,6 @@ Theorem CW4_block_row_sums :
   (forall h i, \sum_j A h i j = 1) -> forall i, \sum_j \sum_h A h i j *: T h = \sum_h T h.
 Proof. exact @head_count.block_row_sums. Qed.
 
-Example CW4_block_row_sums_witness :
-  ~ (forall (A : 'I_2 -> 'M[rat]_(2, 3)) (T : 'I_2 -> 'M[rat]_2),
-     (forall h i, \sum_j A h i j = 1) -> forall i : 'I_2, False).
-Proof. exact @head_count.block_row_sums_witness. Qed.
-
 Theorem CW4_column_space :
   forall (F : fieldType) (n m d d_o : nat) (V : 'I_n -> 'I_m -> 'M[F]_(d_o, d))
     (V_plus Z : 'M[F]_(d_o, d)) (M : 'M[F]_(n, m)),
@@ -446,24 +282,12 @@ Theorem CW4_column_space :
   forall i, \sum_j M i j = \sum_a \sum_b V_plus a b * Z a b.
 Proof. exact @head_count.column_space. Qed.
 
-Example CW4_column_space_witness :
-  ~ (forall (V : 'I_2 -> 'I_3 -> 'M[rat]_2) (V_plus Z : 'M[rat]_2) (M : 'M[rat]_(2, 3)),
-     (forall i, \sum_j V i j = V_plus) -> (forall i j, M i j = \sum_a \sum_b V i j a b * Z a b) ->
-     forall i : 'I_2, False).
-Proof. exact @head_count.column_space_witness. Qed.
-
 Theorem CW4_no_positive :
   forall (F : numFieldType) (n m d d_o : nat) (V : 'I_n -> 'I_m -> 'M[F]_(d_o, d))
     (Z : 'M[F]_(d_o, d)) (M Y : 'M[F]_(n, m)),
   (forall i j, M i j = \sum_a \sum_b V i j a b * Z a b) -> (forall i j, 0 < M i j) ->
   (forall i j, 0 <= Y i j) -> \sum_i \sum_j Y i j *: V i j = 0 -> Y = 0.
 Proof. exact @head_count.no_positive. Qed.
-
-Example CW4_no_positive_witness :
-  ~ (forall (V : 'I_2 -> 'I_3 -> 'M[rat]_2) (Z : 'M[rat]_2) (M Y : 'M[rat]_(2, 3)),
-     (forall i j, M i j = \sum_a \sum_b V i j a b * Z a b) -> (forall i j, 0 < M i j) ->
-     (forall i j, 0 <= Y i j) -> \sum_i \sum_j Y i j *: V i j = 0 -> False).
-Proof. exact @head_count.no_positive_witness. Qed.
 
 Theorem CW4_positive_heads :
   forall (F : numFieldType) (r n m : nat) (J : 'M[F]_(n, m)) (M : 'I_r -> 'M[F]_(n, m))
@@ -474,16 +298,6 @@ Theorem CW4_positive_heads :
   (forall h i j, A h i j = (J i j + epsilon * M h i j) / N h) ->
   forall h i, [/\ 0 < N h, forall j, 0 < A h i j & \sum_j A h i j = 1].
 Proof. exact @head_count.positive_heads. Qed.
-
-Example CW4_positive_heads_witness :
-  ~ (forall (J : 'M[rat]_(2, 3)) (M : 'I_2 -> 'M[rat]_(2, 3)) (mu N : 'I_2 -> rat)
-       (a_0 k_0 epsilon : rat) (A : 'I_2 -> 'M[rat]_(2, 3)),
-     (forall i, \sum_j J i j = 1) -> (forall i j, a_0 <= J i j) ->
-     (forall h i j, - k_0 <= M h i j) -> (forall h i, \sum_j M h i j = mu h) ->
-     0 < epsilon -> epsilon * k_0 < a_0 -> (forall h, N h = 1 + epsilon * mu h) ->
-     (forall h i j, A h i j = (J i j + epsilon * M h i j) / N h) ->
-     forall (h : 'I_2) (i : 'I_2), (forall j : 'I_3, False)).
-Proof. exact @head_count.positive_heads_witness. Qed.
 
 (* CW5. When attention is a random walk on a connection Laplacian. *)
 
@@ -499,15 +313,6 @@ Theorem CW5_energy :
   = \sum_i \sum_j pi i * P i j
       * (((u i - T i j *m u j)^T *m G i *m (u i - T i j *m u j)) 0 0).
 Proof. exact @laplacian_reduction.energy. Qed.
-
-Example CW5_energy_witness :
-  ~ (forall (P : 'M[rat]_3) (T : 'I_3 -> 'I_3 -> 'M[rat]_2) (G : 'I_3 -> 'M[rat]_2)
-       (pi : 'I_3 -> rat),
-     (forall i, (G i)^T = G i) -> (forall i, \sum_j P i j = 1) ->
-     (forall j, \sum_i pi i * P i j = pi j) ->
-     (forall i j, P i j != 0 -> (T i j)^T *m G i *m T i j = G j) ->
-     forall u : 'I_3 -> 'cV[rat]_2, False).
-Proof. exact @laplacian_reduction.energy_witness. Qed.
 
 (* CW6. Single-head attention as a connection Laplacian. *)
 
@@ -525,22 +330,10 @@ Theorem CW6_involution :
         /\ forall u : 'cV[F]_d, (u^T *m u) 0 0 <= (u^T *m G *m u) 0 0].
 Proof. exact @single_head_laplacian.involution. Qed.
 
-Example CW6_involution_witness :
-  ~ (forall P : 'M[rat]_3, (forall i, \sum_j P i j = 1) ->
-     (forall X Y : 'M[rat]_2, False)
-     \/ ((forall T : 'M[rat]_2, False)
-         \/ ((forall T G : 'M[rat]_2, False)
-             \/ (forall T : 'M[rat]_2, T *m T = 1%:M ->
-                   forall u : 'cV[rat]_2, False)))).
-Proof. exact @single_head_laplacian.involution_witness. Qed.
-
 Theorem CW6_orthogonal :
   forall (F : fieldType) (d : nat) (T : 'M[F]_d),
   (T *m T = 1%:M /\ T^T *m T = 1%:M) <-> (T = T^T /\ T *m T = 1%:M).
 Proof. exact @single_head_laplacian.orthogonal. Qed.
-
-Example CW6_orthogonal_witness : ~ (forall T : 'M[rat]_2, False).
-Proof. exact @single_head_laplacian.orthogonal_witness. Qed.
 
 (* CW7. Multi-head attention with isometric heads is rigid. *)
 
@@ -553,14 +346,6 @@ Theorem CW7_gates :
   \sum_h A h i j *: T h = P i j *: T_ij <-> T_ij = \sum_h g h i j *: (H.+1%:R *: T h).
 Proof. exact @rigidity.gates. Qed.
 
-Example CW7_gates_witness :
-  ~ (forall (A : 'I_3 -> 'M[rat]_(2, 3)) (T : 'I_3 -> 'M[rat]_2) (P : 'M[rat]_(2, 3))
-       (g : 'I_3 -> 'M[rat]_(2, 3)),
-     (forall h i j, 0 <= A h i j) -> P = \sum_h 3%:R^-1 *: A h ->
-     (forall h i j, P i j * g h i j = 3%:R^-1 * A h i j) ->
-     forall (i : 'I_2) (j : 'I_3) (T_ij : 'M[rat]_2), 0 < P i j -> False).
-Proof. exact @rigidity.gates_witness. Qed.
-
 Theorem CW7_identity :
   forall (F : numFieldType) (H d : nat) (g : 'I_H -> F) (O : 'I_H -> 'M[F]_d) (A G T : 'M[F]_d),
   G = A^T *m A -> \sum_h g h = 1 -> (forall h, (O h)^T *m G *m O h = G) ->
@@ -571,24 +356,12 @@ Theorem CW7_identity :
      = 2%:R^-1 *: (\sum_h \sum_k (g h * g k) *: ((O h - O k)^T *m G *m (O h - O k))).
 Proof. exact @rigidity.identity. Qed.
 
-Example CW7_identity_witness :
-  ~ (forall (g : 'I_2 -> rat) (O : 'I_2 -> 'M[rat]_2) (A G T : 'M[rat]_2),
-     G = A^T *m A -> \sum_h g h = 1 -> (forall h, (O h)^T *m G *m O h = G) ->
-     T = \sum_h g h *: O h -> False).
-Proof. exact @rigidity.identity_witness. Qed.
-
 Theorem CW7_isometry :
   forall (F : realFieldType) (H d : nat) (g : 'I_H -> F) (O : 'I_H -> 'M[F]_d) (A G T : 'M[F]_d),
   G = A^T *m A -> \sum_h g h = 1 -> (forall h, (O h)^T *m G *m O h = G) ->
   T = \sum_h g h *: O h -> (forall h, 0 <= g h) -> A \in unitmx ->
   T^T *m G *m T = G <-> (forall h k, 0 < g h -> 0 < g k -> O h = O k).
 Proof. exact @rigidity.isometry. Qed.
-
-Example CW7_isometry_witness :
-  ~ (forall (g : 'I_2 -> rat) (O : 'I_2 -> 'M[rat]_2) (A G T : 'M[rat]_2),
-     G = A^T *m A -> \sum_h g h = 1 -> (forall h, (O h)^T *m G *m O h = G) ->
-     T = \sum_h g h *: O h -> (forall h, 0 <= g h) -> A \in unitmx -> False).
-Proof. exact @rigidity.isometry_witness. Qed.
 
 Theorem CW7_contraction :
   forall (F : realFieldType) (H d : nat) (g : 'I_H -> F) (O : 'I_H -> 'M[F]_d) (A G T : 'M[F]_d),
@@ -601,14 +374,6 @@ Theorem CW7_contraction :
       /\ exists b, norm2 (T *m delta_mx b 0) < norm2 (delta_mx b 0)).
 Proof. exact @rigidity.contraction. Qed.
 
-Example CW7_contraction_witness :
-  ~ (forall (g : 'I_2 -> rat) (O : 'I_2 -> 'M[rat]_2) (A G T : 'M[rat]_2),
-     G = A^T *m A -> \sum_h g h = 1 -> (forall h, (O h)^T *m G *m O h = G) ->
-     T = \sum_h g h *: O h -> (forall h, 0 <= g h) ->
-     (forall v : 'cV[rat]_2, False)
-     \/ (forall h k, A \in unitmx -> 0 < g h -> 0 < g k -> O h != O k -> False)).
-Proof. exact @rigidity.contraction_witness. Qed.
-
 (* CW8. When softmax attention is reversible. *)
 
 Theorem CW8_kolmogorov__triangles :
@@ -620,12 +385,6 @@ Theorem CW8_kolmogorov__triangles :
       /\ forall i j, P o i / P i o * P i j = P o j / P j o * P j i).
 Proof. exact @reversibility.kolmogorov__triangles. Qed.
 
-Example CW8_kolmogorov__triangles_witness :
-  ~ (forall P : 'M[rat]_3, (forall i j, 0 < P i j) ->
-     (forall i j k, P i j * P j k * P k i = P i k * P k j * P j i) -> forall o : 'I_3,
-     (forall i : 'I_3, False) \/ (forall i j : 'I_3, False)).
-Proof. exact @reversibility.kolmogorov__triangles_witness. Qed.
-
 Theorem CW8_kolmogorov__softmax :
   forall (F : numFieldType) (n : nat) (A : pred F) (e : F -> F) (P S : 'M[F]_n.+1),
   (forall x y, A x -> A y -> A (x - y)) -> (forall x, A x -> 0 < e x) ->
@@ -636,14 +395,6 @@ Theorem CW8_kolmogorov__softmax :
   (forall i j k, P i j * P j k * P k i = P i k * P k j * P j i)
   <-> (forall i j k, B i j + B j k + B k i = 0).
 Proof. exact @reversibility.kolmogorov__softmax. Qed.
-
-Example CW8_kolmogorov__softmax_witness :
-  ~ (forall (A : pred rat) (e : rat -> rat) (P S : 'M[rat]_3),
-     (forall x y, A x -> A y -> A (x - y)) -> (forall x, A x -> 0 < e x) ->
-     (forall x y, A x -> A y -> e (x + y) = e x * e y) ->
-     (forall x y, A x -> A y -> e x = e y -> x = y) -> (forall i j, A (S i j)) ->
-     (forall i j, P i j = e (S i j) / (\sum_k e (S i k))) -> False).
-Proof. exact @reversibility.kolmogorov__softmax_witness. Qed.
 
 (* CW10. Holonomy of a connection walk. *)
 
@@ -658,15 +409,6 @@ Theorem CW10_fundamental_cycles :
     & (forall i j, E i j -> h i j = 1%:M) -> forall i j, E i j -> T i j *m g j = g i].
 Proof. exact @holonomy.fundamental_cycles. Qed.
 
-Example CW10_fundamental_cycles_witness :
-  ~ (forall (E B : rel 'I_3) (T : 'I_3 -> 'I_3 -> 'M[rat]_2) (g : 'I_3 -> 'M[rat]_2),
-     (forall i, g i \in unitmx) -> (forall i j, B i j -> T i j *m g j = g i) ->
-     (forall i j, B i j -> False)
-     \/ ((forall i j, T i j *m T j i = 1%:M -> False)
-         \/ ((forall i j, E i j -> invmx (g i) *m T i j *m g j = 1%:M) ->
-             forall i j, E i j -> False))).
-Proof. exact @holonomy.fundamental_cycles_witness. Qed.
-
 Theorem CW10_closed_walks :
   forall (F : fieldType) (n d c : nat) (T : 'I_n -> 'I_n -> 'M[F]_d) (u : 'I_n -> 'M[F]_(d, c))
     (i : 'I_n) (s : seq 'I_n),
@@ -676,22 +418,10 @@ Theorem CW10_closed_walks :
     & last i s = i -> forall R : 'M[F]_(c, d), u i *m R = 1%:M -> h = 1%:M].
 Proof. exact @holonomy.closed_walks. Qed.
 
-Example CW10_closed_walks_witness :
-  ~ (forall (T : 'I_3 -> 'I_3 -> 'M[rat]_2) (u : 'I_3 -> 'M[rat]_2) (i : 'I_3) (s : seq 'I_3),
-     all (fun e => u e.1 == T e.1 e.2 *m u e.2) (zip (i :: s) s) ->
-     (last i s = i -> False)
-     \/ (last i s = i -> forall R : 'M[rat]_2, u i *m R = 1%:M -> False)).
-Proof. exact @holonomy.closed_walks_witness. Qed.
-
 Theorem CW10_complete_graph :
   forall (F : fieldType) (n d : nat) (T : 'I_n -> 'I_n -> 'M[F]_d) (o i j : 'I_n),
   T i j *m T j i = 1%:M -> T i o *m T o j *m T j i = 1%:M -> T i j = T i o *m T o j.
 Proof. exact @holonomy.complete_graph. Qed.
-
-Example CW10_complete_graph_witness :
-  ~ (forall (T : 'I_3 -> 'I_3 -> 'M[rat]_2) (o i j : 'I_3),
-     T i j *m T j i = 1%:M -> T i o *m T o j *m T j i = 1%:M -> False).
-Proof. exact @holonomy.complete_graph_witness. Qed.
 
 Theorem CW10_spectrum :
   forall (F : fieldType) (n d : nat) (P : 'M[F]_n) (T : 'I_n -> 'I_n -> 'M[F]_d)
@@ -707,17 +437,6 @@ Theorem CW10_spectrum :
                   = lam *: (v i 0 *: (g i *m x))).
 Proof. exact @holonomy.spectrum. Qed.
 
-Example CW10_spectrum_witness :
-  ~ (forall (P : 'M[rat]_3) (T : 'I_3 -> 'I_3 -> 'M[rat]_2) (g : 'I_3 -> 'M[rat]_2)
-       (W : 'M[rat]_(3 * 2)),
-     (forall i, g i \in unitmx) -> (forall i j, P i j != 0 -> T i j = g i *m invmx (g j)) ->
-     (forall i a j b, W (mxvec_index i a) (mxvec_index j b) = P i j * T i j a b) ->
-     (forall l : nat,
-        (forall (i : 'I_3) (a : 'I_2) (j : 'I_3) (b : 'I_2), False))
-     \/ (forall (v : 'cV[rat]_3) (lam : rat) (x : 'cV[rat]_2), P *m v = lam *: v ->
-           forall i : 'I_3, False)).
-Proof. exact @holonomy.spectrum_witness. Qed.
-
 Theorem CW10_constant_transport :
   forall (F : fieldType) (n d : nat) (T : 'M[F]_d.+1),
   [/\ forall (i : 'I_n) (s : seq 'I_n),
@@ -725,12 +444,6 @@ Theorem CW10_constant_transport :
       forall p q : nat, (q <= p)%N -> T ^+ p = 1 -> T ^+ q = 1 -> T ^+ (p - q) = 1
     & forall k l : nat, T ^+ k = 1 -> T ^+ (k * l) = 1].
 Proof. exact @holonomy.constant_transport. Qed.
-
-Example CW10_constant_transport_witness :
-  ~ (forall T : 'M[rat]_3, (forall (i : 'I_2) (s : seq 'I_2), False)
-     \/ ((forall p q : nat, (q.+2 <= p.+2)%N -> T ^+ p.+2 = 1 -> T ^+ q.+2 = 1 -> False)
-         \/ (forall k l : nat, T ^+ k.+2 = 1 -> False))).
-Proof. exact @holonomy.constant_transport_witness. Qed.
 
 (* CW11. Depth: frozen attention layers are a sum over heads and node paths. *)
 
@@ -741,11 +454,6 @@ Theorem CW11_two_layers :
   = \sum_j (\sum_h \sum_g \sum_k (A2 h i k * A1 g k j) *: (T2 h *m T1 g)) *m x j.
 Proof. exact @depth.two_layers. Qed.
 
-Example CW11_two_layers_witness :
-  ~ (forall (A1 A2 : 'I_2 -> 'M[rat]_3) (T1 T2 : 'I_2 -> 'M[rat]_2) (x : 'I_3 -> 'cV[rat]_2)
-       (i : 'I_3), False).
-Proof. exact @depth.two_layers_witness. Qed.
-
 Theorem CW11_paths :
   forall (F : fieldType) (H n d : nat) (A : nat -> 'I_H -> 'M[F]_n) (T : nat -> 'I_H -> 'M[F]_d)
     (x : 'I_n -> 'cV[F]_d) (L : nat) (i : 'I_n),
@@ -754,11 +462,6 @@ Theorem CW11_paths :
       (\prod_(k < L) A (L - k.+1)%N (tnth w k).1 (nth i (i :: map snd w) k) (tnth w k).2)
       *: ((\big[mulmx/1%:M]_(k < L) T (L - k.+1)%N (tnth w k).1) *m x (last i (map snd w))).
 Proof. exact @depth.paths. Qed.
-
-Example CW11_paths_witness :
-  ~ (forall (A : nat -> 'I_2 -> 'M[rat]_3) (T : nat -> 'I_2 -> 'M[rat]_2)
-       (x : 'I_3 -> 'cV[rat]_2) (L : nat) (i : 'I_3), False).
-Proof. exact @depth.paths_witness. Qed.
 
 (* CW12. Scaled isometries: an isometric walk's generator plus a potential. *)
 
@@ -772,13 +475,6 @@ Theorem CW12_generator :
   = (1 - rho i) *: u i + rho i *: (u i - \sum_j P' i j *: (O i j *m u j)).
 Proof. exact @scaled_isometries.generator. Qed.
 
-Example CW12_generator_witness :
-  ~ (forall (P c P' : 'M[rat]_3) (O : 'I_3 -> 'I_3 -> 'M[rat]_2) (rho : 'I_3 -> rat),
-     (forall i, rho i = \sum_j P i j * c i j) -> (forall i, rho i != 0) ->
-     (forall i j, P' i j = P i j * c i j / rho i) ->
-     forall (u : 'I_3 -> 'cV[rat]_2) (i : 'I_3), False).
-Proof. exact @scaled_isometries.generator_witness. Qed.
-
 Theorem CW12_isometric_walk :
   forall (F : numFieldType) (n d : nat) (P c P' : 'M[F]_n) (O : 'I_n -> 'I_n -> 'M[F]_d)
     (rho : 'I_n -> F) (G : 'I_n -> 'M[F]_d),
@@ -789,16 +485,6 @@ Theorem CW12_isometric_walk :
   [/\ forall i j, 0 <= P' i j, forall i, \sum_j P' i j = 1
     & forall i j, (c i j *: O i j)^T *m G i *m (c i j *: O i j) = c i j ^+ 2 *: G j].
 Proof. exact @scaled_isometries.isometric_walk. Qed.
-
-Example CW12_isometric_walk_witness :
-  ~ (forall (P c P' : 'M[rat]_3) (O : 'I_3 -> 'I_3 -> 'M[rat]_2) (rho : 'I_3 -> rat)
-       (G : 'I_3 -> 'M[rat]_2),
-     (forall i, rho i = \sum_j P i j * c i j) -> (forall i, 0 < rho i) ->
-     (forall i j, P' i j = P i j * c i j / rho i) ->
-     (forall i j, 0 <= P i j) -> (forall i j, 0 < c i j) ->
-     (forall i j, (O i j)^T *m G i *m O i j = G j) ->
-     (forall i j : 'I_3, False) \/ ((forall i : 'I_3, False) \/ (forall i j : 'I_3, False))).
-Proof. exact @scaled_isometries.isometric_walk_witness. Qed.
 
 Theorem CW12_laplacian :
   forall (F : numFieldType) (n d : nat) (P c P' : 'M[F]_n) (O T : 'I_n -> 'I_n -> 'M[F]_d)
@@ -820,16 +506,6 @@ Theorem CW12_laplacian :
           /\ (forall i j, P i j != 0 -> T i j *m T j i = (c i j * c j i)%:M)].
 Proof. exact @scaled_isometries.laplacian. Qed.
 
-Example CW12_laplacian_witness :
-  ~ (forall (P c P' : 'M[rat]_3) (O T : 'I_3 -> 'I_3 -> 'M[rat]_2) (rho pi : 'I_3 -> rat)
-       (G : 'I_3 -> 'M[rat]_2),
-     (forall i, rho i = \sum_j P i j * c i j) -> (forall i, 0 < rho i) ->
-     (forall i j, P' i j = P i j * c i j / rho i) ->
-     (forall i j, 0 <= P i j) -> (forall i j, 0 < c i j) ->
-     (forall i j, (O i j)^T *m G i *m O i j = G j) -> (forall i j, T i j = c i j *: O i j) ->
-     False).
-Proof. exact @scaled_isometries.laplacian_witness. Qed.
-
 Theorem CW12_remainder :
   forall (F : fieldType) (n d : nat) (P c P' : 'M[F]_n) (O E : 'I_n -> 'I_n -> 'M[F]_d)
     (rho : 'I_n -> F),
@@ -840,13 +516,6 @@ Theorem CW12_remainder :
   = (1 - rho i) *: u i + rho i *: (u i - \sum_j P' i j *: (O i j *m u j))
     - \sum_j P i j *: (E i j *m u j).
 Proof. exact @scaled_isometries.remainder. Qed.
-
-Example CW12_remainder_witness :
-  ~ (forall (P c P' : 'M[rat]_3) (O E : 'I_3 -> 'I_3 -> 'M[rat]_2) (rho : 'I_3 -> rat),
-     (forall i, rho i = \sum_j P i j * c i j) -> (forall i, rho i != 0) ->
-     (forall i j, P' i j = P i j * c i j / rho i) ->
-     forall (u : 'I_3 -> 'cV[rat]_2) (i : 'I_3), False).
-Proof. exact @scaled_isometries.remainder_witness. Qed.
 
 Theorem CW12_remainder_size :
   forall (F : realFieldType) (n d : nat) (P c N : 'M[F]_n) (E : 'I_n -> 'I_n -> 'M[F]_d)
@@ -864,18 +533,6 @@ Theorem CW12_remainder_size :
       norm2 i (\sum_j P i j *: (E i j *m u j)) <= (e_max * rho_max * u_max) ^+ 2].
 Proof. exact @scaled_isometries.remainder_size. Qed.
 
-Example CW12_remainder_size_witness :
-  ~ (forall (P c N : 'M[rat]_3) (E : 'I_3 -> 'I_3 -> 'M[rat]_2) (A G : 'I_3 -> 'M[rat]_2)
-       (rho e U : 'I_3 -> rat) (u : 'I_3 -> 'cV[rat]_2) (u_max : rat),
-     (forall i, rho i = \sum_j P i j * c i j) -> (forall i j, 0 <= P i j) ->
-     (forall i j, 0 < c i j) -> (forall i, G i = (A i)^T *m A i) ->
-     let norm2 i (v : 'cV[rat]_2) := (v^T *m G i *m v) 0 0 in
-     (forall i j, 0 <= N i j) -> (forall i j, N i j ^+ 2 = norm2 i (E i j *m u j)) ->
-     (forall j, 0 <= U j) -> (forall j, U j ^+ 2 = norm2 j (u j)) -> (forall i, 0 <= e i) ->
-     (forall i j, N i j <= e i * c i j * U j) -> (forall j, U j <= u_max) ->
-     forall (i : 'I_3) (e_max rho_max : rat), e i = e_max -> rho i <= rho_max -> False).
-Proof. exact @scaled_isometries.remainder_size_witness. Qed.
-
 (* CW13. Spectra from the defects of reversibility and of inverse symmetry. *)
 
 Theorem CW13_imaginary :
@@ -886,13 +543,6 @@ Theorem CW13_imaginary :
   4%:R * beta ^+ 2 <= kappa ^+ 2.
 Proof. exact @defect_spectra.imaginary. Qed.
 
-Example CW13_imaginary_witness :
-  ~ (forall (A : 'M[rat]_2) (p q : 'cV[rat]_2) (alpha beta kappa : rat),
-     A *m p = alpha *: p - beta *: q -> A *m q = alpha *: q + beta *: p ->
-     (p^T *m p) 0 0 + (q^T *m q) 0 0 = 1 ->
-     (((A - A^T) *m q)^T *m ((A - A^T) *m q)) 0 0 <= kappa ^+ 2 * (q^T *m q) 0 0 -> False).
-Proof. exact @defect_spectra.imaginary_witness. Qed.
-
 Theorem CW13_real :
   forall (F : realFieldType) (n : nat) (A : 'M[F]_n) (p q : 'cV[F]_n) (alpha beta nu mu : F),
   A *m p = alpha *: p - beta *: q -> A *m q = alpha *: q + beta *: p ->
@@ -901,14 +551,6 @@ Theorem CW13_real :
      nu * (v^T *m v) 0 0 <= (v^T *m (A *m v)) 0 0 <= mu * (v^T *m v) 0 0) ->
   nu <= alpha <= mu.
 Proof. exact @defect_spectra.real. Qed.
-
-Example CW13_real_witness :
-  ~ (forall (A : 'M[rat]_2) (p q : 'cV[rat]_2) (alpha beta nu mu : rat),
-     A *m p = alpha *: p - beta *: q -> A *m q = alpha *: q + beta *: p ->
-     (p^T *m p) 0 0 + (q^T *m q) 0 0 = 1 ->
-     (forall v, v = p \/ v = q ->
-        nu * (v^T *m v) 0 0 <= (v^T *m (A *m v)) 0 0 <= mu * (v^T *m v) 0 0) -> False).
-Proof. exact @defect_spectra.real_witness. Qed.
 
 (* RA1. The rank of geodesic scores is at most 1 + d + g, and generically equal to it. *)
 
@@ -923,11 +565,6 @@ Theorem RA1_features :
           - 2%:R^-1 * (\sum_q gamma i q * (((x j)^T *m B q *m x j) 0 0)).
 Proof. exact @score_rank.features. Qed.
 
-Example RA1_features_witness :
-  ~ (forall (gamma : 'M[rat]_(3, 2)) (B : 'I_2 -> 'M[rat]_2) (x : 'I_3 -> 'cV[rat]_2),
-     forall i j : 'I_3, False).
-Proof. exact @score_rank.features_witness. Qed.
-
 Theorem RA1_upper_bound :
   forall (F : fieldType) (n d g : nat) (gamma : 'M[F]_(n, g)) (B : 'I_g -> 'M[F]_d)
     (x : 'I_n -> 'cV[F]_d),
@@ -936,10 +573,6 @@ Theorem RA1_upper_bound :
   (\rank S <= 1 + d + g)%N
   /\ exists (Q K : 'M[F]_(n, 1 + d + g)), S = Q *m K^T.
 Proof. exact @score_rank.upper_bound. Qed.
-
-Example RA1_upper_bound_witness :
-  ~ (forall (gamma : 'M[rat]_(3, 2)) (B : 'I_2 -> 'M[rat]_2) (x : 'I_3 -> 'cV[rat]_2), False).
-Proof. exact @score_rank.upper_bound_witness. Qed.
 
 Theorem RA1_after_softmax :
   forall (F : fieldType) (n d g : nat) (gamma : 'M[F]_(n, g)) (B : 'I_g -> 'M[F]_d)
@@ -950,20 +583,12 @@ Theorem RA1_after_softmax :
   exists (Q K : 'M[F]_(n, d + g)), S + u *m const_mx 1 = Q *m K^T.
 Proof. exact @score_rank.after_softmax. Qed.
 
-Example RA1_after_softmax_witness :
-  ~ (forall (gamma : 'M[rat]_(3, 2)) (B : 'I_2 -> 'M[rat]_2) (x : 'I_3 -> 'cV[rat]_2), False).
-Proof. exact @score_rank.after_softmax_witness. Qed.
-
 Theorem RA1_symmetrised :
   forall (F : fieldType) (n w : nat) (S : 'M[F]_n) (Q K : 'M[F]_(n, w)),
   S = Q *m K^T ->
   (exists (Q' K' : 'M[F]_(n, w + w)), 2%:R^-1 *: (S + S^T) = Q' *m K'^T)
   /\ (\rank (2%:R^-1 *: (S + S^T))%R <= 2 * w)%N.
 Proof. exact @score_rank.symmetrised. Qed.
-
-Example RA1_symmetrised_witness :
-  ~ (forall (S : 'M[rat]_3) (Q K : 'M[rat]_(3, 2)), S = Q *m K^T -> False).
-Proof. exact @score_rank.symmetrised_witness. Qed.
 
 Theorem RA1_symmetrised__scores :
   forall (F : fieldType) (n d g : nat) (gamma : 'M[F]_(n, g)) (B : 'I_g -> 'M[F]_d)
@@ -973,10 +598,6 @@ Theorem RA1_symmetrised__scores :
   (\rank (2%:R^-1 *: (S + S^T))%R <= 2 * (1 + d + g))%N.
 Proof. exact @score_rank.symmetrised__scores. Qed.
 
-Example RA1_symmetrised__scores_witness :
-  ~ (forall (gamma : 'M[rat]_(3, 2)) (B : 'I_2 -> 'M[rat]_2) (x : 'I_3 -> 'cV[rat]_2), False).
-Proof. exact @score_rank.symmetrised__scores_witness. Qed.
-
 (* RA2. The rank of geodesic scores is min(n, C(d+2, 2)) in every dimension d. *)
 
 Theorem RA2_one_token :
@@ -984,12 +605,6 @@ Theorem RA2_one_token :
   (forall i j, S i j = - 2%:R^-1 * ((x i - x j)^T *m G i *m (x i - x j)) 0 0) ->
   forall i, S i i = 0 /\ \rank (\matrix_(k < 1, l < 1) S i i) = 0%N.
 Proof. exact @exact_rank.one_token. Qed.
-
-Example RA2_one_token_witness :
-  ~ (forall (x : 'I_2 -> 'cV[rat]_2) (G : 'I_2 -> 'M[rat]_2) (S : 'M[rat]_2),
-     (forall i j, S i j = - 2%:R^-1 * ((x i - x j)^T *m G i *m (x i - x j)) 0 0) ->
-     forall i : 'I_2, False).
-Proof. exact @exact_rank.one_token_witness. Qed.
 
 Theorem RA2_certificate :
   forall (F : numFieldType) (d f : nat) (s t : 'I_f -> 'I_d.+1) (E : 'M[F]_(f, d.+1)),
@@ -1003,12 +618,6 @@ Theorem RA2_certificate :
   \det S <> 0.
 Proof. exact @exact_rank.certificate. Qed.
 
-Example RA2_certificate_witness :
-  ~ (forall (s t : 'I_2 -> 'I_3) (E : 'M[rat]_(2, 3)),
-     (forall k, (s k < t k)%N) -> (forall k l, s k = s l -> t k = t l -> k = l) ->
-     E = \matrix_(k, a) ((a == s k)%:R + (a == t k)%:R) -> False).
-Proof. exact @exact_rank.certificate_witness. Qed.
-
 (* RA3. The rank spectrum of score families. *)
 
 Theorem RA3_widths :
@@ -1017,11 +626,6 @@ Theorem RA3_widths :
   A *m B^T + A' *m B'^T = row_mx A A' *m (row_mx B B')^T
   /\ (\rank (A *m B^T + A' *m B'^T)%R <= w + w_1)%N.
 Proof. exact @rank_spectrum.widths. Qed.
-
-Example RA3_widths_witness :
-  ~ (forall (A : 'M[rat]_(2, 2)) (B : 'M[rat]_(3, 2)) (A' : 'M[rat]_(2, 2))
-       (B' : 'M[rat]_(3, 2)), False).
-Proof. exact @rank_spectrum.widths_witness. Qed.
 
 Theorem RA3_bilinear :
   forall (F : numFieldType) (n d : nat) (X : 'M[F]_(n, d)) (G : 'I_n -> 'M[F]_d),
@@ -1038,13 +642,6 @@ Theorem RA3_bilinear :
           \matrix_(i, j) (2%:R^-1 * (row i X *m (G i + G j) *m (row j X)^T) 0 0) = A *m B^T].
 Proof. exact @rank_spectrum.bilinear. Qed.
 
-Example RA3_bilinear_witness :
-  ~ (forall (X : 'M[rat]_(3, 2)) (G : 'I_3 -> 'M[rat]_2),
-     (forall G_0 : 'M[rat]_2, (forall i, G i = G_0) -> False)
-     \/ (forall (r : nat) (lambda : rat) (U : 'M[rat]_(2, r.+2)) (C : 'I_3 -> 'M[rat]_r.+2),
-          (forall i, G i = lambda%:M + U *m (C i + (C i)^T) *m U^T) -> False)).
-Proof. exact @rank_spectrum.bilinear_witness. Qed.
-
 Theorem RA3_subspace :
   forall (F : fieldType) (n w d : nat) (W : 'M[F]_(d, w)) (z : 'I_n -> 'cV[F]_w)
     (x : 'I_n -> 'cV[F]_d) (G : 'I_n -> 'M[F]_d),
@@ -1052,11 +649,6 @@ Theorem RA3_subspace :
   (x i - x j)^T *m G i *m (x i - x j) = (z i - z j)^T *m (W^T *m G i *m W) *m (z i - z j)
   /\ (x i)^T *m G i *m x j = (z i)^T *m (W^T *m G i *m W) *m z j.
 Proof. exact @rank_spectrum.subspace. Qed.
-
-Example RA3_subspace_witness :
-  ~ (forall (W : 'M[rat]_(3, 2)) (z : 'I_2 -> 'cV[rat]_2) (x : 'I_2 -> 'cV[rat]_3)
-       (G : 'I_2 -> 'M[rat]_3), (forall i, x i = W *m z i) -> forall i j : 'I_2, False).
-Proof. exact @rank_spectrum.subspace_witness. Qed.
 
 (* RA4. The width that softmax needs is the rank of the centred scores. *)
 
@@ -1066,9 +658,6 @@ Theorem RA4_centred :
   (forall u : 'cV[F]_n, (\rank (S *m C) <= \rank (S + u *m const_mx 1)%R)%N)
   /\ S *m C = S + (\col_i - (m.+1%:R^-1 * \sum_j S i j)) *m const_mx 1.
 Proof. exact @softmax_separation.centred. Qed.
-
-Example RA4_centred_witness : ~ (forall (S : 'M[rat]_(2, 3)) (u : 'cV[rat]_2), False).
-Proof. exact @softmax_separation.centred_witness. Qed.
 
 Theorem RA4_width :
   forall (F : numFieldType) (n m : nat) (A : pred F) (e : F -> F) (S : 'M[F]_(n, m.+1)),
@@ -1088,26 +677,10 @@ Theorem RA4_width :
         Q *m K^T = S *m C /\ softmax (Q *m K^T) = softmax S].
 Proof. exact @softmax_separation.width. Qed.
 
-Example RA4_width_witness :
-  ~ (forall (A : pred rat) (e : rat -> rat) (S : 'M[rat]_(2, 3)),
-     (forall x y, A x -> A y -> A (x - y)) -> (forall x, A x -> 0 < e x) ->
-     (forall x y, A x -> A y -> e (x + y) = e x * e y) ->
-     (forall x y, A x -> A y -> e x = e y -> x = y) ->
-     (forall i j, A (S i j)) -> (forall i, A (3%:R^-1 * \sum_j S i j)) ->
-     let softmax (S : 'M[rat]_(2, 3)) := \matrix_(i, j) (e (S i j) / (\sum_k e (S i k))) in
-     (forall (w : nat) (Q : 'M[rat]_(2, w.+2)) (K : 'M[rat]_(3, w.+2)),
-        (forall i j, A ((Q *m K^T) i j)) -> False)
-     \/ (forall (w : nat) (Q : 'M[rat]_(2, w.+2)) (K : 'M[rat]_(3, w.+2)),
-           (forall i j, A ((Q *m K^T) i j)) -> softmax (Q *m K^T) = softmax S -> False)).
-Proof. exact @softmax_separation.width_witness. Qed.
-
 Theorem RA4_invertible :
   forall (F : numFieldType) (m : nat) (T : 'M[F]_m.+1), T \in unitmx ->
   let C := 1%:M - const_mx m.+1%:R^-1 : 'M[F]_m.+1 in \rank (T *m C) = m.
 Proof. exact @softmax_separation.invertible. Qed.
-
-Example RA4_invertible_witness : ~ (forall T : 'M[rat]_3, T \in unitmx -> False).
-Proof. exact @softmax_separation.invertible_witness. Qed.
 
 Theorem RA4_column_terms :
   forall (F : numFieldType) (n m : nat) (S : 'M[F]_(n, m.+1)),
@@ -1118,13 +691,6 @@ Theorem RA4_column_terms :
         \matrix_(i < n, j < m.+1) (- s * (i%:R - j%:R)) = u *m const_mx 1 + const_mx 1 *m c).
 Proof. exact @softmax_separation.column_terms. Qed.
 
-Example RA4_column_terms_witness :
-  ~ (forall S : 'M[rat]_(2, 3),
-     (forall (w : nat) (Q : 'M[rat]_(2, w.+2)) (K : 'M[rat]_(3, w.+2)) (c : 'rV[rat]_3)
-        (u : 'cV[rat]_2), Q *m K^T + const_mx 1 *m c = S + u *m const_mx 1 -> False)
-     \/ (forall s : rat, False)).
-Proof. exact @softmax_separation.column_terms_witness. Qed.
-
 (* RA5. Matrices of unsquared distances have full rank. *)
 
 Theorem RA5_squared :
@@ -1133,11 +699,6 @@ Theorem RA5_squared :
   (c^T *m D *m c) 0 0 = - 2%:R * (\sum_a (\sum_i c i 0 *: x i) a 0 ^+ 2)
   /\ (c^T *m D *m c) 0 0 <= 0.
 Proof. exact @distance_matrices.squared. Qed.
-
-Example RA5_squared_witness :
-  ~ (forall (x : 'I_3 -> 'cV[rat]_2) (D : 'M[rat]_3) (c : 'cV[rat]_3),
-     (forall i j, D i j = \sum_a (x i - x j) a 0 ^+ 2) -> \sum_i c i 0 = 0 -> False).
-Proof. exact @distance_matrices.squared_witness. Qed.
 
 (* RA6. Metrics of low rank are inverted in r dimensions. *)
 
@@ -1151,14 +712,6 @@ Theorem RA6_capacitance :
       forall y : 'cV_r, C *m y = 0 -> y = 0 & forall z : 'cV_d, G *m z = 0 -> z = 0].
 Proof. exact @woodbury.capacitance. Qed.
 
-Example RA6_capacitance_witness :
-  ~ (forall (D : 'rV[rat]_3) (U : 'M[rat]_(3, 2)), (forall a, 0 < D 0 a) ->
-     (forall y : 'cV[rat]_2, False) \/ ((forall z : 'cV[rat]_3, False)
-     \/ ((forall y : 'cV[rat]_2,
-            (1%:M + U^T *m invmx (diag_mx D) *m U) *m y = 0 -> False)
-         \/ (forall z : 'cV[rat]_3, (diag_mx D + U *m U^T) *m z = 0 -> False)))).
-Proof. exact @woodbury.capacitance_witness. Qed.
-
 Theorem RA6_inverse :
   forall (F : realFieldType) (d r : nat) (D : 'rV[F]_d) (U : 'M[F]_(d, r)),
   (forall a, 0 < D 0 a) ->
@@ -1168,10 +721,6 @@ Theorem RA6_inverse :
   [/\ K *m (1%:M + U^T *m D' *m U) = 1%:M, G *m (D' - D' *m U *m K *m U^T *m D') = 1%:M
     & (D' - D' *m U *m K *m U^T *m D') *m G = 1%:M].
 Proof. exact @woodbury.inverse. Qed.
-
-Example RA6_inverse_witness :
-  ~ (forall (D : 'rV[rat]_3) (U : 'M[rat]_(3, 2)), (forall a, 0 < D 0 a) -> False).
-Proof. exact @woodbury.inverse_witness. Qed.
 
 Theorem RA6_determinant :
   forall (F : realFieldType) (d r : nat) (D : 'rV[F]_d) (U : 'M[F]_(d, r)),
@@ -1183,10 +732,6 @@ Theorem RA6_determinant :
     & \det G = \det (diag_mx D) * \det C].
 Proof. exact @woodbury.determinant. Qed.
 
-Example RA6_determinant_witness :
-  ~ (forall (D : 'rV[rat]_3) (U : 'M[rat]_(3, 2)), (forall a, 0 < D 0 a) -> False).
-Proof. exact @woodbury.determinant_witness. Qed.
-
 Theorem RA6_pair :
   forall (F : fieldType) (d r : nat) (D : 'rV[F]_d) (U : 'M[F]_(d, r)) (x : 'cV[F]_d),
   let w := U^T *m x in
@@ -1195,10 +740,6 @@ Theorem RA6_pair :
   /\ (v^T *m x) 0 0 = (\sum_a D 0 a * x a 0 ^+ 2) + (\sum_c w c 0 ^+ 2).
 Proof. exact @woodbury.pair. Qed.
 
-Example RA6_pair_witness :
-  ~ (forall (D : 'rV[rat]_3) (U : 'M[rat]_(3, 2)) (x : 'cV[rat]_3), False).
-Proof. exact @woodbury.pair_witness. Qed.
-
 Theorem RA6_residuals :
   forall (F : realFieldType) (d r : nat) (D : 'rV[F]_d) (U : 'M[F]_(d, r)) (z p : 'cV[F]_d)
     (y q : 'cV[F]_r),
@@ -1206,11 +747,6 @@ Theorem RA6_residuals :
   (\sum_a D 0 a * z a 0 ^+ 2) + (\sum_c y c 0 ^+ 2)
   <= (\sum_a p a 0 ^+ 2 / D 0 a) + (\sum_c q c 0 ^+ 2).
 Proof. exact @woodbury.residuals. Qed.
-
-Example RA6_residuals_witness :
-  ~ (forall (D : 'rV[rat]_3) (U : 'M[rat]_(3, 2)) (z p : 'cV[rat]_3) (y q : 'cV[rat]_2),
-     (forall a, 0 < D 0 a) -> p = diag_mx D *m z + U *m y -> q = y - U^T *m z -> False).
-Proof. exact @woodbury.residuals_witness. Qed.
 
 (* RA9. The metric-preconditioned step: a covariant direction, a step for affine maps only. *)
 
@@ -1223,11 +759,6 @@ Theorem RA9_lengths :
         (p^T *m invmx G *m p) 0 0 = \sum_a ((invmx A)^T *m p) a 0 ^+ 2].
 Proof. exact @preconditioned_step.lengths. Qed.
 
-Example RA9_lengths_witness :
-  ~ (forall A : 'M[rat]_2, A \in unitmx ->
-     (forall v : 'cV[rat]_2, False) \/ (forall p : 'cV[rat]_2, False)).
-Proof. exact @preconditioned_step.lengths_witness. Qed.
-
 Theorem RA9_cauchy_schwarz :
   forall (F : realFieldType) (d : nat) (A : 'M[F]_d) (p v : 'cV[F]_d), A \in unitmx ->
   let G := A^T *m A in
@@ -1239,12 +770,6 @@ Theorem RA9_cauchy_schwarz :
     & (p^T *m v) 0 0 ^+ 2 = (p^T *m invmx G *m p) 0 0 * (v^T *m G *m v) 0 0 ->
       (p^T *m invmx G *m p) 0 0 *: v = (p^T *m v) 0 0 *: (invmx G *m p)].
 Proof. exact @preconditioned_step.cauchy_schwarz. Qed.
-
-Example RA9_cauchy_schwarz_witness :
-  ~ (forall (A : 'M[rat]_2) (p v : 'cV[rat]_2), A \in unitmx ->
-     let G := A^T *m A in
-     (p^T *m v) 0 0 ^+ 2 = (p^T *m invmx G *m p) 0 0 * (v^T *m G *m v) 0 0 -> False).
-Proof. exact @preconditioned_step.cauchy_schwarz_witness. Qed.
 
 Theorem RA9_model :
   forall (F : realFieldType) (d : nat) (A : 'M[F]_d) (p v : 'cV[F]_d) (eta : F), A \in unitmx ->
@@ -1263,17 +788,6 @@ Theorem RA9_model :
       f step <= f v /\ (f v = f step -> v = step)].
 Proof. exact @preconditioned_step.model. Qed.
 
-Example RA9_model_witness :
-  ~ (forall (A : 'M[rat]_2) (p v : 'cV[rat]_2) (eta : rat), A \in unitmx ->
-     let w := v + eta *: (invmx (A^T *m A) *m p) in
-     (A *m w = 0 -> False)
-     \/ (0 < eta ->
-         let norm2 (u : 'cV[rat]_2) := (u^T *m (A^T *m A) *m u) 0 0 in
-         let f (u : 'cV[rat]_2) := (p^T *m u) 0 0 + norm2 u / (2%:R * eta) in
-         let step := - (eta *: (invmx (A^T *m A) *m p)) in
-         f v = f step -> False)).
-Proof. exact @preconditioned_step.model_witness. Qed.
-
 (* RA11. Rank collapse: pure attention contracts the diameter of its tokens, whatever the score. *)
 
 Theorem RA11_row_spreads :
@@ -1281,11 +795,6 @@ Theorem RA11_row_spreads :
   (forall i j l, s i j - s i l <= B) ->
   forall i k j l, s i j - s k j - s i l + s k l <= 2%:R * B.
 Proof. exact @rank_collapse.row_spreads. Qed.
-
-Example RA11_row_spreads_witness :
-  ~ (forall (s : 'M[rat]_(2, 3)) (B : rat), (forall i j l, s i j - s i l <= B) ->
-     forall (i k : 'I_2) (j l : 'I_3), False).
-Proof. exact @rank_collapse.row_spreads_witness. Qed.
 
 Theorem RA11_dobrushin :
   forall (F : realFieldType) (d m : nat) (N : 'cV[F]_d -> F) (p q : 'I_m -> F) (I : pred 'I_m)
@@ -1299,16 +808,6 @@ Theorem RA11_dobrushin :
     & (forall j, 0 <= p j) -> (forall j, 0 <= q j) -> T <= 1].
 Proof. exact @rank_collapse.dobrushin. Qed.
 
-Example RA11_dobrushin_witness :
-  ~ (forall (N : 'cV[rat]_2 -> rat) (p q : 'I_3 -> rat) (I : pred 'I_3)
-       (x : 'I_3 -> 'cV[rat]_2) (D : rat),
-     (forall u v, N (u + v) <= N u + N v) -> (forall a u, N (a *: u) = `|a| * N u) ->
-     \sum_j p j = 1 -> \sum_j q j = 1 ->
-     (forall j, if I j then 0 <= p j - q j else p j - q j <= 0) ->
-     (forall j l, N (x j - x l) <= D) ->
-     (forall j, 0 <= p j) -> (forall j, 0 <= q j) -> False).
-Proof. exact @rank_collapse.dobrushin_witness. Qed.
-
 Theorem RA11_dobrushin__oscillation :
   forall (F : realFieldType) (d n m : nat) (N : 'cV[F]_d -> F) (A : 'M[F]_(n, m))
     (x : 'I_m -> 'cV[F]_d) (D tau : F),
@@ -1317,13 +816,6 @@ Theorem RA11_dobrushin__oscillation :
   (forall i k, 2%:R^-1 * (\sum_j `|A i j - A k j|) <= tau) ->
   forall i k, N ((\sum_j A i j *: x j) - (\sum_j A k j *: x j)) <= tau * D.
 Proof. exact @rank_collapse_layers.dobrushin__oscillation. Qed.
-
-Example RA11_dobrushin__oscillation_witness :
-  ~ (forall (N : 'cV[rat]_2 -> rat) (A : 'M[rat]_(2, 3)) (x : 'I_3 -> 'cV[rat]_2) (D tau : rat),
-     (forall u v, N (u + v) <= N u + N v) -> (forall a u, N (a *: u) = `|a| * N u) ->
-     (forall i, \sum_j A i j = 1) -> (forall j l, N (x j - x l) <= D) ->
-     (forall i k, 2%:R^-1 * (\sum_j `|A i j - A k j|) <= tau) -> forall i k : 'I_2, False).
-Proof. exact @rank_collapse_layers.dobrushin__oscillation_witness. Qed.
 
 Theorem RA11_cubic :
   forall (F : realFieldType) (H : nat) (omega tau g Delta : 'I_H -> F) (D z : F),
@@ -1334,13 +826,6 @@ Theorem RA11_cubic :
   kappa <= c * D ^+ 2 /\ (z <= kappa ^+ 2 * D ^+ 2 -> c * z <= (c * D ^+ 2) ^+ 3).
 Proof. exact @rank_collapse.cubic. Qed.
 
-Example RA11_cubic_witness :
-  ~ (forall (omega tau g Delta : 'I_2 -> rat) (D z : rat),
-     (forall h, 0 <= omega h) -> (forall h, 0 <= tau h) -> (forall h, 0 <= g h) ->
-     (forall h, tau h <= 4%:R^-1 * Delta h) -> (forall h, Delta h <= g h * D ^+ 2) ->
-     z <= (\sum_h omega h * tau h) ^+ 2 * D ^+ 2 -> False).
-Proof. exact @rank_collapse.cubic_witness. Qed.
-
 Theorem RA11_quadratic :
   forall (F : realFieldType) (H : nat) (omega tau rho Delta : 'I_H -> F) (D D' : F),
   (forall h, 0 <= omega h) -> (forall h, 0 <= tau h) -> (forall h, 0 <= rho h) -> 0 <= D ->
@@ -1349,13 +834,6 @@ Theorem RA11_quadratic :
   let c := 2%:R^-1 * (\sum_h omega h * rho h) in
   kappa <= c * D /\ (D' <= kappa * D -> c * D' <= (c * D) ^+ 2).
 Proof. exact @rank_collapse.quadratic. Qed.
-
-Example RA11_quadratic_witness :
-  ~ (forall (omega tau rho Delta : 'I_2 -> rat) (D D' : rat),
-     (forall h, 0 <= omega h) -> (forall h, 0 <= tau h) -> (forall h, 0 <= rho h) -> 0 <= D ->
-     (forall h, tau h <= 4%:R^-1 * Delta h) -> (forall h, Delta h <= 2%:R * rho h * D) ->
-     D' <= (\sum_h omega h * tau h) * D -> False).
-Proof. exact @rank_collapse.quadratic_witness. Qed.
 
 Theorem RA11_ball :
   forall (F : realFieldType) (d m H : nat) (N : 'cV[F]_d -> F) (p : 'I_H -> 'I_m -> F)
@@ -1366,15 +844,6 @@ Theorem RA11_ball :
   0 <= rho -> (forall j, N (x j) <= rho) ->
   N (\sum_h \sum_j p h j *: (W h *m x j)) <= rho.
 Proof. exact @rank_collapse.ball. Qed.
-
-Example RA11_ball_witness :
-  ~ (forall (N : 'cV[rat]_2 -> rat) (p : 'I_2 -> 'I_3 -> rat) (W : 'I_2 -> 'M[rat]_2)
-       (omega : 'I_2 -> rat) (x : 'I_3 -> 'cV[rat]_2) (rho : rat),
-     (forall u v, N (u + v) <= N u + N v) -> (forall a u, N (a *: u) = `|a| * N u) ->
-     (forall h u, N (W h *m u) <= omega h * N u) -> (forall h, 0 <= omega h) ->
-     \sum_h omega h <= 1 -> (forall h j, 0 <= p h j) -> (forall h, \sum_j p h j = 1) ->
-     0 <= rho -> (forall j, N (x j) <= rho) -> False).
-Proof. exact @rank_collapse.ball_witness. Qed.
 
 Theorem RA11_ball__layers :
   forall (F : realFieldType) (d n H : nat) (N : 'cV[F]_d -> F) (A : nat -> 'I_H -> 'M[F]_n)
@@ -1388,18 +857,6 @@ Theorem RA11_ball__layers :
   (forall j, N (x 0%N j) <= rho) -> forall l i, N (x l i) <= rho.
 Proof. exact @rank_collapse_layers.ball__layers. Qed.
 
-Example RA11_ball__layers_witness :
-  ~ (forall (N : 'cV[rat]_2 -> rat) (A : nat -> 'I_2 -> 'M[rat]_3)
-       (W : nat -> 'I_2 -> 'M[rat]_2) (omega : nat -> 'I_2 -> rat) (x : nat -> 'I_3 -> 'cV[rat]_2)
-       (rho : rat),
-     (forall u v, N (u + v) <= N u + N v) -> (forall a u, N (a *: u) = `|a| * N u) ->
-     (forall l h u, N (W l h *m u) <= omega l h * N u) -> (forall l h, 0 <= omega l h) ->
-     (forall l, \sum_h omega l h <= 1) -> (forall l h i j, 0 <= A l h i j) ->
-     (forall l h i, \sum_j A l h i j = 1) -> 0 <= rho ->
-     (forall l i, x l.+1 i = \sum_h \sum_j A l h i j *: (W l h *m x l j)) ->
-     (forall j, N (x 0%N j) <= rho) -> forall (l : nat) (i : 'I_3), False).
-Proof. exact @rank_collapse_layers.ball__layers_witness. Qed.
-
 (* RA13. The composite of two norms in the analysis of rank collapse. *)
 
 Theorem RA13_two_norms :
@@ -1408,12 +865,6 @@ Theorem RA13_two_norms :
   (forall j, \sum_i `|(\sum_h X h) i j| <= \sum_h alpha h)
   /\ (forall i, \sum_j `|(\sum_h X h) i j| <= \sum_h alpha' h).
 Proof. exact @composite_norm.two_norms. Qed.
-
-Example RA13_two_norms_witness :
-  ~ (forall (X : 'I_2 -> 'M[rat]_(2, 3)) (alpha alpha' : 'I_2 -> rat),
-     (forall h j, \sum_i `|X h i j| <= alpha h) -> (forall h i, \sum_j `|X h i j| <= alpha' h) ->
-     (forall j : 'I_3, False) \/ (forall i : 'I_2, False)).
-Proof. exact @composite_norm.two_norms_witness. Qed.
 
 Theorem RA13_submultiplicative :
   forall (F : realFieldType) (n m p : nat) (E : 'M[F]_(n, m)) (G : 'M[F]_(m, p)) (a a' b b' : F),
@@ -1425,15 +876,6 @@ Theorem RA13_submultiplicative :
   /\ forall x y z, 0 <= x -> 0 <= y -> x ^+ 2 = a * a' -> y ^+ 2 = b * b' ->
      z ^+ 2 = (\sum_k `|(E *m G) k j|) * (\sum_k `|(E *m G) i k|) -> z <= x * y.
 Proof. exact @composite_norm.submultiplicative. Qed.
-
-Example RA13_submultiplicative_witness :
-  ~ (forall (E : 'M[rat]_(2, 3)) (G : 'M[rat]_(3, 2)) (a a' b b' : rat),
-     0 <= a -> 0 <= a' -> 0 <= b -> 0 <= b' ->
-     (forall j, \sum_i `|E i j| <= a) -> (forall i, \sum_j `|E i j| <= a') ->
-     (forall j, \sum_i `|G i j| <= b) -> (forall i, \sum_j `|G i j| <= b') ->
-     forall (i j : 'I_2) (x y z : rat), 0 <= x -> 0 <= y -> x ^+ 2 = a * a' -> y ^+ 2 = b * b' ->
-     z ^+ 2 = (\sum_k `|(E *m G) k j|) * (\sum_k `|(E *m G) i k|) -> False).
-Proof. exact @composite_norm.submultiplicative_witness. Qed.
 
 (* RA17. Causal stacks collapse, at rate 1/k where x_k is the first token unlike x_1. *)
 
@@ -1448,13 +890,6 @@ Theorem RA17_token_k :
         y i - u = A i k *: (x k - u) + \sum_(j < n | (k < j)%N) A i j *: (x j - u)].
 Proof. exact @causal_collapse.token_k. Qed.
 
-Example RA17_token_k_witness :
-  ~ (forall (A : 'M[rat]_3) (x : 'I_3 -> 'rV[rat]_2) (u : 'rV[rat]_2) (k : 'I_3),
-     (forall i, \sum_j A i j = 1) -> (forall i j : 'I_3, (i < j)%N -> A i j = 0) ->
-     (forall j : 'I_3, (j < k)%N -> x j = u) ->
-     (forall i : 'I_3, (i < k)%N -> False) \/ (forall i : 'I_3, (k < i)%N -> False)).
-Proof. exact @causal_collapse.token_k_witness. Qed.
-
 Theorem RA17_uniform :
   forall (F : numFieldType) (p d : nat) (x : nat -> 'I_p.+1 -> 'rV[F]_d) (u : 'rV[F]_d),
   (forall l (j : 'I_p.+1), (j < p)%N -> x l j = u) ->
@@ -1464,13 +899,6 @@ Theorem RA17_uniform :
   [/\ p.+1%:R *: y l.+1 = y l, forall c, y l.+2 0 c * y l 0 c = y l.+1 0 c ^+ 2
     & y l = p.+1%:R^-1 ^+ l *: y 0%N].
 Proof. exact @causal_collapse.uniform. Qed.
-
-Example RA17_uniform_witness :
-  ~ (forall (x : nat -> 'I_3 -> 'rV[rat]_2) (u : 'rV[rat]_2),
-     (forall l (j : 'I_3), (j < 2)%N -> x l j = u) ->
-     (forall l, x l.+1 ord_max = \sum_j 3%:R^-1 *: x l j) ->
-     forall (l : nat), forall c : 'I_2, False).
-Proof. exact @causal_collapse.uniform_witness. Qed.
 
 Theorem RA17_row_weights :
   forall (F : realFieldType) (m : nat) (E : 'I_m -> F) (D : F),
@@ -1482,12 +910,6 @@ Theorem RA17_row_weights :
     & `|A j - m%:R^-1| <= D - 1].
 Proof. exact @causal_collapse.row_weights. Qed.
 
-Example RA17_row_weights_witness :
-  ~ (forall (E : 'I_2 -> rat) (D : rat),
-     (forall j, 0 < E j) -> (forall j p, E j <= D * E p) ->
-     forall j : 'I_2, 2%N = 2%N -> False).
-Proof. exact @causal_collapse.row_weights_witness. Qed.
-
 Theorem RA17_quotients :
   forall (F : realFieldType) (i k : nat) (E : 'I_i -> F) (G : 'I_k -> F) (D : F),
   (forall j, 0 < E j) -> (forall j p, E j <= D * E p) ->
@@ -1498,13 +920,6 @@ Theorem RA17_quotients :
       `|A j / B q - k%:R / i%:R| <= k%:R / i%:R * (D ^+ 2 - 1)
     & (k < i)%N -> k%:R / i%:R < 1 :> F].
 Proof. exact @causal_collapse.quotients. Qed.
-
-Example RA17_quotients_witness :
-  ~ (forall (E : 'I_3 -> rat) (G : 'I_2 -> rat) (D : rat),
-     (forall j, 0 < E j) -> (forall j p, E j <= D * E p) ->
-     (forall q, 0 < G q) -> (forall q p, G q <= D * G p) ->
-     forall (j : 'I_3) (q : 'I_2), (2 < 3)%N -> False).
-Proof. exact @causal_collapse.quotients_witness. Qed.
 
 (* RA18. The kernel sense of Gram: exp(S / tau) for every tau. *)
 
@@ -1520,12 +935,6 @@ Theorem RA18_conditional :
       <-> (forall z : 'cV[F]_n, 0 <= form K z)].
 Proof. exact @kernel_sense.conditional. Qed.
 
-Example RA18_conditional_witness :
-  ~ (forall (S : 'M[rat]_3) (o : 'I_3),
-     (forall a b c : 'cV[rat]_3, \sum_i c i 0 = 0 -> False)
-     \/ (forall z : 'cV[rat]_3, False)).
-Proof. exact @kernel_sense.conditional_witness. Qed.
-
 Theorem RA18_homogeneous :
   forall (F : realFieldType) (n d : nat) (A G : 'M[F]_d) (x : 'I_n -> 'cV[F]_d) (S : 'M[F]_n),
   G = A^T *m A ->
@@ -1537,13 +946,6 @@ Theorem RA18_homogeneous :
         /\ ((x i - x o)^T *m G *m (x j - x o)) 0 0
            = \sum_a (A *m (x i - x o)) a 0 * (A *m (x j - x o)) a 0).
 Proof. exact @kernel_sense.homogeneous. Qed.
-
-Example RA18_homogeneous_witness :
-  ~ (forall (A G : 'M[rat]_2) (x : 'I_3 -> 'cV[rat]_2) (S : 'M[rat]_3),
-     G = A^T *m A ->
-     (forall i j, S i j = - 2%:R^-1 * ((x i - x j)^T *m G *m (x i - x j)) 0 0) ->
-     (forall c : 'cV[rat]_3, \sum_i c i 0 = 0 -> False) \/ (forall o i j : 'I_3, False)).
-Proof. exact @kernel_sense.homogeneous_witness. Qed.
 
 (* AP1. Gibbs: softmax weights are the unique maximiser of score plus entropy. *)
 
@@ -1562,19 +964,6 @@ Theorem AP1_softmax :
         omega ^+ 2 * p = q j <-> 2%:R * phi + ell = lambda].
 Proof. exact @gibbs_weights.softmax. Qed.
 
-Example AP1_softmax_witness :
-  ~ (forall (A : pred rat) (e : rat -> rat) (E q : 'I_2 -> rat) (Z : rat),
-     (forall x y, A x -> A y -> A (x - y)) -> (forall x, A x -> 0 < e x) ->
-     (forall x y, A x -> A y -> e (x + y) = e x * e y) ->
-     (forall x y, A x -> A y -> e x = e y -> x = y) ->
-     (forall j, 0 < E j) -> Z = \sum_j E j -> (forall j, q j = E j / Z) ->
-     forall j : 'I_2,
-     (forall x lambda L, A x -> A lambda -> A L ->
-        e x = E j -> e lambda = q j -> e L = Z -> False)
-     \/ (forall p ell omega phi lambda, A ell -> A phi -> A lambda ->
-           e ell = p -> e phi = omega -> e lambda = q j -> False)).
-Proof. exact @gibbs_weights.softmax_witness. Qed.
-
 Theorem AP1_elementary :
   (forall (F : realFieldType) (u : F) (c : nat -> F),
      c 1%N = u ^+ 2 ->
@@ -1586,18 +975,6 @@ Theorem AP1_elementary :
          (forall eps, 0 < eps -> exists L0 : nat, forall L : nat, (L0 <= L)%N ->
             `|(1 + t / 2%:R ^+ L) ^+ (2 ^ L) - x| < eps) -> 1 + t <= x).
 Proof. exact @gibbs_weights.elementary. Qed.
-
-Example AP1_elementary_witness :
-  ~ ((forall (F : realFieldType) (u : F) (c : nat -> F),
-        c 1%N = u ^+ 2 ->
-        (forall L, (0 < L)%N -> c L.+1 = 2%:R * c L + (2%:R ^+ L * u + c L) ^+ 2) ->
-        forall L, (0 < L.+2)%N -> False)
-     \/ (forall (F : realFieldType) (t : F),
-         (forall L, (0 < L.+2)%N -> False)
-         \/ (forall x : F,
-             (forall eps, 0 < eps -> exists L0 : nat, forall L : nat, (L0 <= L)%N ->
-                `|(1 + t / 2%:R ^+ L) ^+ (2 ^ L) - x| < eps) -> False))).
-Proof. exact @gibbs_weights.elementary_witness. Qed.
 
 (* AP3. Causal attention is the readout along a filtration of worlds. *)
 
@@ -1614,14 +991,6 @@ Theorem AP3_growth :
         (j <= i.+1 + o)%N%:R = (j <= i + o)%N%:R + (j == i.+1 + o)%N%:R :> F].
 Proof. exact @filtrations.growth. Qed.
 
-Example AP3_growth_witness :
-  ~ (forall (kappa mu mu' nu : 'M[rat]_(2, 3)) (v : 'I_3 -> 'rV[rat]_2),
-     mu' = mu + nu ->
-     ((forall i j, 0 <= nu i j) -> forall (i : 'I_2) (j : 'I_3), False)
-     \/ ((forall i, 0 < \sum_j kappa i j * mu i j -> 0 < \sum_j kappa i j * mu' i j -> False)
-         \/ (forall i j o : nat, False))).
-Proof. exact @filtrations.growth_witness. Qed.
-
 Theorem AP3_prefix :
   forall (F : numFieldType) (n m d : nat) (kappa mu : 'M[F]_(n, m)) (v : 'I_m -> 'rV[F]_d)
     (later : 'I_n -> 'I_m -> bool),
@@ -1636,15 +1005,6 @@ Theorem AP3_prefix :
         (forall j, ~~ later i j -> kappa' i j = kappa i j /\ v' j = v j) ->
         (\sum_j kappa' i j * mu i j)^-1 *: (\sum_j (kappa' i j * mu i j) *: v' j) = R i].
 Proof. exact @filtrations.prefix. Qed.
-
-Example AP3_prefix_witness :
-  ~ (forall (kappa mu : 'M[rat]_(2, 3)) (v : 'I_3 -> 'rV[rat]_2) (later : 'I_2 -> 'I_3 -> bool),
-     (forall i j, later i j -> mu i j = 0) ->
-     forall i, 0 < \sum_(j | ~~ later i j) kappa i j * mu i j ->
-     (forall j, later i j -> False)
-     \/ (forall (kappa' : 'M[rat]_(2, 3)) (v' : 'I_3 -> 'rV[rat]_2),
-           (forall j, ~~ later i j -> kappa' i j = kappa i j /\ v' j = v j) -> False)).
-Proof. exact @filtrations.prefix_witness. Qed.
 
 Theorem AP3_mask_limit :
   forall (F : numFieldType) (n m d : nat) (e : F -> F) (kappa mu : 'M[F]_(n, m))
@@ -1668,24 +1028,6 @@ Theorem AP3_mask_limit :
         exists M0, forall M, M0 <= M -> `|T M 0 c - R_1 0 c| <= delta].
 Proof. exact @filtrations_masks.mask_limit. Qed.
 
-Example AP3_mask_limit_witness :
-  ~ (forall (e : rat -> rat) (kappa mu : 'M[rat]_(2, 3)) (v : 'I_3 -> 'rV[rat]_2)
-       (hidden : 'I_2 -> 'I_3 -> bool) (i : 'I_2),
-     (forall x, 0 < e x) -> (forall j, hidden i j -> 0 <= kappa i j /\ 0 <= mu i j) ->
-     let masked M j := if hidden i j then e (- M) * kappa i j else kappa i j in
-     let N_1 := \sum_(j | ~~ hidden i j) kappa i j * mu i j in
-     let S M := \sum_j masked M j * mu i j in
-     let R_1 := N_1^-1 *: \sum_(j | ~~ hidden i j) (kappa i j * mu i j) *: v j in
-     let T M := (S M)^-1 *: \sum_j (masked M j * mu i j) *: v j in
-     0 < N_1 ->
-     (forall M : rat, False)
-     \/ ((forall (M : rat) (c : 'I_2) Delta,
-            (forall l, hidden i l -> `|v l 0 c - R_1 0 c| <= Delta) -> False)
-         \/ ((forall (M : rat) l, hidden i l -> False)
-             \/ ((forall eps, 0 < eps -> exists M0, forall M, M0 <= M -> e (- M) < eps) ->
-                 forall (c : 'I_2) (delta : rat), 0 < delta -> False)))).
-Proof. exact @filtrations_masks.mask_limit_witness. Qed.
-
 Theorem AP3_all_masked :
   forall (F : numFieldType) (n m : nat) (e : F -> F) (kappa mu : 'M[F]_(n, m)),
   (forall x, 0 < e x) -> (forall i, 0 < \sum_j kappa i j * mu i j) ->
@@ -1694,23 +1036,12 @@ Theorem AP3_all_masked :
   = kappa i l * mu i l / (\sum_j kappa i j * mu i j).
 Proof. exact @filtrations.all_masked. Qed.
 
-Example AP3_all_masked_witness :
-  ~ (forall (e : rat -> rat) (kappa mu : 'M[rat]_(2, 3)),
-     (forall x, 0 < e x) -> (forall i, 0 < \sum_j kappa i j * mu i j) ->
-     forall (M : rat) (i : 'I_2) (l : 'I_3), False).
-Proof. exact @filtrations.all_masked_witness. Qed.
-
 Theorem AP3_empty :
   forall (F : fieldType) (n m d : nat) (kappa mu : 'M[F]_(n, m)) (v : 'I_m -> 'rV[F]_d)
     (Y : 'I_n -> 'rV[F]_d),
   mu = 0 ->
   forall i, (\sum_j kappa i j * mu i j) *: Y i = \sum_j (kappa i j * mu i j) *: v j.
 Proof. exact @filtrations.empty. Qed.
-
-Example AP3_empty_witness :
-  ~ (forall (kappa mu : 'M[rat]_(2, 3)) (v : 'I_3 -> 'rV[rat]_2) (Y : 'I_2 -> 'rV[rat]_2),
-     mu = 0 -> forall i : 'I_2, False).
-Proof. exact @filtrations.empty_witness. Qed.
 
 Theorem AP3_renormalised :
   forall (F : numFieldType) (n m d : nat) (kappa mu V w w' : 'M[F]_(n, m))
@@ -1725,15 +1056,6 @@ Theorem AP3_renormalised :
     & \sum_j w' i j *: v j = (\sum_k V i k * w i k)^-1 *: \sum_j (V i j * w i j) *: v j].
 Proof. exact @filtrations.renormalised. Qed.
 
-Example AP3_renormalised_witness :
-  ~ (forall (kappa mu V w w' : 'M[rat]_(2, 3)) (v : 'I_3 -> 'rV[rat]_2),
-     (forall i, 0 < \sum_j kappa i j * mu i j) ->
-     (forall i, 0 < \sum_j kappa i j * (V i j * mu i j)) ->
-     (forall i j, w i j = kappa i j * mu i j / (\sum_k kappa i k * mu i k)) ->
-     (forall i j, w' i j = kappa i j * (V i j * mu i j) / (\sum_k kappa i k * (V i k * mu i k))) ->
-     forall i : 'I_2, forall j : 'I_3, False).
-Proof. exact @filtrations.renormalised_witness. Qed.
-
 Theorem AP3_alignment :
   (forall (n_q n_k i j : nat), (n_q <= n_k)%N -> (i < n_q)%N ->
      (j <= i + (n_k - n_q))%N = (j + (n_q - i.+1) < n_k)%N)
@@ -1744,11 +1066,6 @@ Theorem AP3_alignment :
      /\ [/\ \sum_j mask 0%N j * v j = 0, \sum_j mask 0%N j = 1
           & (\sum_j mask 0%N j)^-1 * (\sum_j mask 0%N j * v j) = 0].
 Proof. exact @filtrations.alignment. Qed.
-
-Example AP3_alignment_witness :
-  ~ ((forall (n_q n_k i j : nat), (n_q.+2 <= n_k.+2)%N -> (i.+2 < n_q.+2)%N -> False)
-     \/ (forall (F : numFieldType) (v : 'I_2 -> F), v 0 = 0 -> v 1 = 1 -> False)).
-Proof. exact @filtrations.alignment_witness. Qed.
 
 (* AP4. Linear attention is a pairing of finite rank. *)
 
@@ -1763,11 +1080,6 @@ Theorem AP4_reassociation :
     & forall i, \sum_j mu j * kappa i j = (phi *m z) i 0].
 Proof. exact @linear_attention.reassociation. Qed.
 
-Example AP4_reassociation_witness :
-  ~ (forall (phi : 'M[rat]_(2, 2)) (psi : 'M[rat]_(3, 2)) (V : 'M[rat]_(3, 2)) (mu : 'I_3 -> rat),
-     (forall i : 'I_2, False) \/ (forall i : 'I_2, False)).
-Proof. exact @linear_attention.reassociation_witness. Qed.
-
 Theorem AP4_moments :
   forall (F : fieldType) (n p p' m w : nat) (phi : 'M[F]_(n, m)) (psi : 'M[F]_(p, m))
     (psi' : 'M[F]_(p', m)) (mu : 'I_p -> F) (mu' : 'I_p' -> F) (v : 'I_p -> 'rV[F]_w)
@@ -1779,15 +1091,6 @@ Theorem AP4_moments :
       forall i, \sum_j (mu j * kappa i j) *: v j = \sum_j (mu' j * kappa' i j) *: v' j).
 Proof. exact @linear_attention.moments. Qed.
 
-Example AP4_moments_witness :
-  ~ (forall (phi : 'M[rat]_(2, 2)) (psi psi' : 'M[rat]_(3, 2)) (mu mu' : 'I_3 -> rat)
-       (v v' : 'I_3 -> 'rV[rat]_2),
-     \sum_j mu j *: (row j psi)^T = \sum_j mu' j *: (row j psi')^T ->
-     (forall i : 'I_2, False)
-     \/ (\sum_j mu j *: ((row j psi)^T *m v j) = \sum_j mu' j *: ((row j psi')^T *m v' j) ->
-         forall i : 'I_2, False)).
-Proof. exact @linear_attention.moments_witness. Qed.
-
 Theorem AP4_counts :
   forall n p m w : nat,
   [/\ (\sum_(j < p) \sum_(a < m) \sum_(c < w) 1
@@ -1798,9 +1101,6 @@ Theorem AP4_counts :
     & ((n * n * (m + w))%N%:R - ((n + n) * m * w + n * m)%N%:R
        = n%:R * ((n * (m + w))%N%:R - (2 * m * w)%N%:R - m%:R) :> int)%R].
 Proof. exact @linear_attention.counts. Qed.
-
-Example AP4_counts_witness : ~ (forall n p m w : nat, False).
-Proof. exact @linear_attention.counts_witness. Qed.
 
 Theorem AP4_positivity :
   (forall (F : numFieldType) (n p m w : nat) (phi : 'M[F]_(n, m.+1)) (psi : 'M[F]_(p.+1, m.+1))
@@ -1818,17 +1118,6 @@ Theorem AP4_positivity :
       \sum_j mu j * kappa 0 j = 0 /\ \sum_j (mu j * kappa 0 j) *: v j != 0).
 Proof. exact @linear_attention.positivity. Qed.
 
-Example AP4_positivity_witness :
-  ~ ((forall (F : numFieldType) (n p m w : nat) (phi : 'M[F]_(n.+2, m.+3))
-        (psi : 'M[F]_(p.+3, m.+3)) (mu : 'I_p.+3 -> F) (v : 'I_p.+3 -> 'rV[F]_w.+2),
-      (forall i a, 0 < phi i a) -> (forall j a, 0 < psi j a) -> (forall j, 0 < mu j) ->
-      forall i : 'I_n.+2, False)
-     \/ (forall (F : numFieldType) (q : 'rV[F]_2) (k : 'M[F]_2) (mu : 'I_2 -> F)
-           (v : 'I_2 -> 'rV[F]_1),
-         q 0 0 = 1 -> q 0 1 = 0 -> k 0 0 = 1 -> k 0 1 = 0 -> k 1 0 = -1 -> k 1 1 = 1 ->
-         (forall j, mu j = 1) -> v 0 = const_mx 1 -> v 1 = 0 -> False)).
-Proof. exact @linear_attention.positivity_witness. Qed.
-
 (* AP5. Recurrent networks: causal maps with a state of fixed size, and softmax, which has none. *)
 
 Theorem AP5_handover :
@@ -1845,16 +1134,6 @@ Theorem AP5_handover :
      (M t)^T *m q
      = (M 0%N)^T *m (Gamma t)^T *m q + \sum_(j < t) (q^T *m C t j) 0 0 *: (v j)^T.
 Proof. exact @recurrences.handover. Qed.
-
-Example AP5_handover_witness :
-  ~ (forall (A : nat -> 'M[rat]_2) (k : nat -> 'cV[rat]_2) (v : nat -> 'rV[rat]_2)
-       (M : nat -> 'M[rat]_2) (Gamma : nat -> 'M[rat]_2) (C : nat -> nat -> 'cV[rat]_2),
-     (forall t, M t.+1 = A t *m M t + k t *m v t) ->
-     Gamma 0%N = 1%:M -> (forall t, Gamma t.+1 = A t *m Gamma t) ->
-     (forall j, C 0%N j = 0) ->
-     (forall t j, C t.+1 j = A t *m C t j + (j == t)%:R *: k t) ->
-     forall t : nat, (forall q : 'cV[rat]_2, False)).
-Proof. exact @recurrences.handover_witness. Qed.
 
 Theorem AP5_decays :
   forall (F : fieldType) (m w : nat) (g : nat -> 'rV[F]_m) (phi : nat -> 'cV[F]_m)
@@ -1874,20 +1153,6 @@ Theorem AP5_decays :
     & forall t, g t = 0 -> M t.+1 = phi t *m v t].
 Proof. exact @recurrences.decays. Qed.
 
-Example AP5_decays_witness :
-  ~ (forall (g : nat -> 'rV[rat]_2) (phi : nat -> 'cV[rat]_2) (v : nat -> 'rV[rat]_2)
-       (M : nat -> 'M[rat]_2) (gamma : nat -> 'rV[rat]_2) (omega : nat -> nat -> 'rV[rat]_2),
-     (forall t, M t.+1 = diag_mx (g t) *m M t + phi t *m v t) ->
-     gamma 0%N = const_mx 1 -> (forall t a, gamma t.+1 0 a = g t 0 a * gamma t 0 a) ->
-     (forall t, omega t.+1 t = const_mx 1) ->
-     (forall t j a, (j < t)%N -> omega t.+1 j 0 a = g t 0 a * omega t j 0 a) ->
-     (forall t : nat, False)
-     \/ ((forall (t : nat) (q : 'cV[rat]_2), False)
-         \/ ((forall t r, g t.+2 = const_mx r ->
-                forall (q : 'cV[rat]_2) j, (j.+2 < t.+2)%N -> False)
-             \/ (forall t, g t.+2 = 0 -> False)))).
-Proof. exact @recurrences.decays_witness. Qed.
-
 Theorem AP5_decays__linear :
   forall (F : fieldType) (m w : nat) (phi : nat -> 'cV[F]_m) (v : nat -> 'rV[F]_w)
     (M : nat -> 'M[F]_(m, w)) (z : nat -> 'cV[F]_m),
@@ -1899,14 +1164,6 @@ Theorem AP5_decays__linear :
         q^T *m M t = q^T *m M 0%N + \sum_(j < t) (q^T *m phi j) 0 0 *: v j].
 Proof. exact @recurrences.decays__linear. Qed.
 
-Example AP5_decays__linear_witness :
-  ~ (forall (phi : nat -> 'cV[rat]_2) (v : nat -> 'rV[rat]_2) (M : nat -> 'M[rat]_2)
-       (z : nat -> 'cV[rat]_2),
-     (forall t, M t.+1 = diag_mx (const_mx 1) *m M t + phi t *m v t) ->
-     (forall t, z t.+1 = diag_mx (const_mx 1) *m z t + phi t *m 1%:M) ->
-     forall (t : nat) (q : 'cV[rat]_2), False).
-Proof. exact @recurrences.decays__linear_witness. Qed.
-
 Theorem AP5_delta_rule :
   forall (F : fieldType) (m w : nat) (M M' : 'M[F]_(m, w)) (beta : F) (k : 'cV[F]_m)
     (v : 'cV[F]_w),
@@ -1917,11 +1174,6 @@ Theorem AP5_delta_rule :
         M'^T *m k' = M^T *m k' + (beta * (k^T *m k') 0 0) *: (v - M^T *m k)].
 Proof. exact @recurrences.delta_rule. Qed.
 
-Example AP5_delta_rule_witness :
-  ~ (forall (M M' : 'M[rat]_2) (beta : rat) (k : 'cV[rat]_2) (v : 'cV[rat]_2),
-     M' = M + beta *: (k *m (v - M^T *m k)^T) -> forall k' : 'cV[rat]_2, False).
-Proof. exact @recurrences.delta_rule_witness. Qed.
-
 Theorem AP5_overwriting :
   forall (F : fieldType) (m w : nat) (M M' : 'M[F]_(m, w)) (beta : F) (k : 'cV[F]_m)
     (v : 'cV[F]_w),
@@ -1931,14 +1183,6 @@ Theorem AP5_overwriting :
         (t *m (M'^T *m k - v)) 0 0 = 0 <-> beta * (k^T *m k) 0 0 = 1
     & M^T *m k <> v -> (M'^T *m k = v <-> beta * (k^T *m k) 0 0 = 1)].
 Proof. exact @recurrences.overwriting. Qed.
-
-Example AP5_overwriting_witness :
-  ~ (forall (M M' : 'M[rat]_2) (beta : rat) (k : 'cV[rat]_2) (v : 'cV[rat]_2),
-     M' = M + beta *: (k *m (v - M^T *m k)^T) ->
-     (beta * (k^T *m k) 0 0 = 1 -> False)
-     \/ ((forall t : 'rV[rat]_2, (t *m (v - M^T *m k)) 0 0 = 1 -> False)
-         \/ (M^T *m k <> v -> False))).
-Proof. exact @recurrences.overwriting_witness. Qed.
 
 (* AP6. Tensor attention is the readout of the product of two worlds. *)
 
@@ -1957,16 +1201,6 @@ Theorem AP6_finite_rank :
     & 0 < Z i -> forall b, Z i * y i b = total i b].
 Proof. exact @tensor_attention.finite_rank. Qed.
 
-Example AP6_finite_rank_witness :
-  ~ (forall (phi : 'M[rat]_2) (psi chi : 'M[rat]_2) (mu mu' v v' : 'M[rat]_2)
-       (E : 'I_2 -> 'I_2 -> 'I_2 -> rat) (y : 'M[rat]_2),
-     (forall i j l, E i j l = \sum_g phi i g * psi j g * chi l g) ->
-     let Z i := \sum_j \sum_l mu i j * mu' i l * E i j l in
-     let total i b := \sum_j \sum_l mu i j * mu' i l * E i j l * (v j b * v' l b) in
-     (forall i b, y i b = total i b / Z i) ->
-     forall i : 'I_2, (forall b : 'I_2, False) \/ (0 < Z i -> forall b : 'I_2, False)).
-Proof. exact @tensor_attention.finite_rank_witness. Qed.
-
 Theorem AP6_factor :
   forall (F : numFieldType) (n m m' d : nat) (f1 mu : 'M[F]_(n, m)) (f2 mu' : 'M[F]_(n, m'))
     (v : 'M[F]_(m, d)) (v' : 'M[F]_(m', d)) (E : 'I_n -> 'I_m -> 'I_m' -> F),
@@ -1979,14 +1213,6 @@ Theorem AP6_factor :
       (\sum_j \sum_l mu i j * mu' i l * E i j l * (v j b * v' l b)) / Z i
       = (\sum_j mu i j * f1 i j * v j b) / N1 i * ((\sum_l mu' i l * f2 i l * v' l b) / N2 i)].
 Proof. exact @tensor_attention.factor. Qed.
-
-Example AP6_factor_witness :
-  ~ (forall (f1 mu : 'M[rat]_(2, 3)) (f2 mu' : 'M[rat]_(2, 3)) (v v' : 'M[rat]_(3, 2))
-       (E : 'I_2 -> 'I_3 -> 'I_3 -> rat),
-     (forall i j l, E i j l = f1 i j * f2 i l) ->
-     forall i, 0 < \sum_j mu i j * f1 i j -> 0 < \sum_l mu' i l * f2 i l ->
-     forall b : 'I_2, False).
-Proof. exact @tensor_attention.factor_witness. Qed.
 
 Theorem AP6_product_world :
   forall (F : numFieldType) (n m m' d w : nat) (q : 'M[F]_(n, d)) (k : 'M[F]_(m, d))
@@ -2005,21 +1231,6 @@ Theorem AP6_product_world :
       forall i j l, (q *m KR^T) i (mxvec_index j l) = \sum_a q i a * k j a * k' l a
     & forall i b, y i b = \sum_j \sum_l P i j l * VR (mxvec_index j l) b].
 Proof. exact @tensor_attention.product_world. Qed.
-
-Example AP6_product_world_witness :
-  ~ (forall (q : 'M[rat]_2) (k k' : 'M[rat]_2) (mu mu' : 'M[rat]_2) (v v' : 'M[rat]_2)
-       (E P : 'I_2 -> 'I_2 -> 'I_2 -> rat) (y : 'M[rat]_2) (KR VR : 'M[rat]_(2 * 2, 2)),
-     let Z i := \sum_j \sum_l mu i j * mu' i l * E i j l in
-     (forall i, 0 < Z i) -> (forall i j l, P i j l = mu i j * mu' i l * E i j l / Z i) ->
-     (forall i b, y i b = \sum_j \sum_l P i j l * (v j b * v' l b)) ->
-     (forall j l a, KR (mxvec_index j l) a = k j a * k' l a) ->
-     (forall j l b, VR (mxvec_index j l) b = v j b * v' l b) ->
-     (forall i : 'I_2, False)
-     \/ (((forall i j, 0 <= mu i j) -> (forall i l, 0 <= mu' i l) ->
-          (forall i j l, 0 <= E i j l) -> forall i j l : 'I_2, False)
-         \/ ((forall i b : 'I_2, False)
-             \/ ((forall i j l : 'I_2, False) \/ (forall i b : 'I_2, False))))).
-Proof. exact @tensor_attention.product_world_witness. Qed.
 
 Theorem AP6_prefix :
   forall (F : fieldType) (n m m' d : nat) (mu : 'M[F]_(n, m)) (mu' : 'M[F]_(n, m'))
@@ -2040,21 +1251,6 @@ Theorem AP6_prefix :
        \sum_(j < t.+1) psi j * s j = \sum_(j < t) psi j * s j + psi t * s t).
 Proof. exact @tensor_attention.prefix. Qed.
 
-Example AP6_prefix_witness :
-  ~ (forall (mu : 'M[rat]_2) (mu' : 'M[rat]_2) (E E' : 'I_2 -> 'I_2 -> 'I_2 -> rat)
-       (v w v' w' : 'M[rat]_2),
-     (forall i : 'I_2,
-        (forall j l, mu i j != 0 -> mu' i l != 0 ->
-           E i j l = E' i j l /\ forall b, v j b = w j b /\ v' l b = w' l b) ->
-        forall b : 'I_2, False)
-     \/ ((forall i : 'I_2,
-           (forall j, mu i j = (j <= i)%N%:R) -> (forall l, mu' i l = (l <= i)%N%:R) ->
-           (forall j l : 'I_2, (j <= i)%N -> (l <= i)%N ->
-              E i j l = E' i j l /\ forall b, v j b = w j b /\ v' l b = w' l b) ->
-           forall b : 'I_2, False)
-         \/ (forall (psi s : nat -> rat) (t : nat), False))).
-Proof. exact @tensor_attention.prefix_witness. Qed.
-
 (* AP9. Equivariance of readouts, and the convex hull of the values. *)
 
 Theorem AP9_queries :
@@ -2071,15 +1267,6 @@ Theorem AP9_queries :
     & (N_A a)^-1 *: (\sum_j (kappa_A a j * mu_A a j) *: v j) = row a (A *m R)].
 Proof. exact @equivariance.queries. Qed.
 
-Example AP9_queries_witness :
-  ~ (forall (A : 'M[rat]_(2, 3)) (kappa mu : 'M[rat]_(3, 2)) (v : 'I_2 -> 'rV[rat]_2)
-       (N : 'cV[rat]_3) (R : 'M[rat]_(3, 2)),
-     (forall a, exists k, forall i, A a i = (i == k)%:R) ->
-     (forall i, N i 0 = \sum_j kappa i j * mu i j) -> (forall i, 0 < N i 0) ->
-     (forall i, row i R = (N i 0)^-1 *: \sum_j (kappa i j * mu i j) *: v j) ->
-     forall a : 'I_2, False).
-Proof. exact @equivariance.queries_witness. Qed.
-
 Theorem AP9_world :
   forall (F : numFieldType) (n m m' d : nat) (B : 'M[F]_(m', m)) (kappa mu : 'M[F]_(n, m))
     (kappa' mu' : 'M[F]_(n, m')) (v : 'I_m -> 'rV[F]_d) (v' : 'I_m' -> 'rV[F]_d),
@@ -2092,16 +1279,6 @@ Theorem AP9_world :
                 = (N i)^-1 *: (\sum_j (kappa i j * mu i j) *: v j).
 Proof. exact @equivariance.world. Qed.
 
-Example AP9_world_witness :
-  ~ (forall (B : 'M[rat]_(3, 2)) (kappa mu : 'M[rat]_2) (kappa' mu' : 'M[rat]_(2, 3))
-       (v : 'I_2 -> 'rV[rat]_2) (v' : 'I_3 -> 'rV[rat]_2),
-     (forall p, exists k, forall j, B p j = (j == k)%:R) ->
-     (forall i p, kappa' i p = \sum_j B p j * kappa i j) ->
-     (forall p, v' p = \sum_j B p j *: v j) ->
-     (forall i j, mu i j = \sum_p mu' i p * B p j) -> (forall i, 0 < \sum_j kappa i j * mu i j) ->
-     forall i : 'I_2, False).
-Proof. exact @equivariance.world_witness. Qed.
-
 Theorem AP9_affine :
   forall (F : numFieldType) (n m d d_o : nat) (kappa mu w : 'M[F]_(n, m)) (v : 'I_m -> 'cV[F]_d)
     (T : 'M[F]_(d_o, d)) (c : 'cV[F]_d_o),
@@ -2110,14 +1287,6 @@ Theorem AP9_affine :
   forall i,
   \sum_j w i j = 1 /\ \sum_j w i j *: (T *m v j + c) = T *m (\sum_j w i j *: v j) + c.
 Proof. exact @equivariance.affine. Qed.
-
-Example AP9_affine_witness :
-  ~ (forall (kappa mu w : 'M[rat]_(2, 3)) (v : 'I_3 -> 'cV[rat]_2) (T : 'M[rat]_2)
-       (c : 'cV[rat]_2),
-     (forall i, 0 < \sum_j kappa i j * mu i j) ->
-     (forall i j, w i j = kappa i j * mu i j / (\sum_k kappa i k * mu i k)) ->
-     forall i : 'I_2, False).
-Proof. exact @equivariance.affine_witness. Qed.
 
 Theorem AP9_hull :
   forall (F : numFieldType) (n m d : nat) (kappa mu w : 'M[F]_(n, m)) (v : 'I_m -> 'cV[F]_d),
@@ -2130,27 +1299,12 @@ Theorem AP9_hull :
         (forall j, (g *m v j) 0 0 <= h) -> (g *m (\sum_j w i j *: v j)) 0 0 <= h].
 Proof. exact @equivariance.hull. Qed.
 
-Example AP9_hull_witness :
-  ~ (forall (kappa mu w : 'M[rat]_(2, 3)) (v : 'I_3 -> 'cV[rat]_2),
-     (forall i j, 0 <= kappa i j) -> (forall i j, 0 <= mu i j) ->
-     (forall i, 0 < \sum_j kappa i j * mu i j) ->
-     (forall i j, w i j = kappa i j * mu i j / (\sum_k kappa i k * mu i k)) ->
-     forall i : 'I_2,
-     (forall j : 'I_3, False)
-     \/ (forall (g : 'rV[rat]_2) (h : rat), (forall j, (g *m v j) 0 0 <= h) -> False)).
-Proof. exact @equivariance.hull_witness. Qed.
-
 Theorem AP9_signed :
   forall (F : numFieldType) (phi : F) (psi v : 'I_2 -> F),
   phi = 1 -> psi 0 = 2%:R -> psi 1 = -1 -> v 0 = 0 -> v 1 = 1 ->
   let N := \sum_j phi * psi j in
   [/\ N = 1, 0 < N & N^-1 * (\sum_j phi * psi j * v j) = -1].
 Proof. exact @equivariance.signed. Qed.
-
-Example AP9_signed_witness :
-  ~ (forall (phi : rat) (psi v : 'I_2 -> rat),
-     phi = 1 -> psi 0 = 2%:R -> psi 1 = -1 -> v 0 = 0 -> v 1 = 1 -> False).
-Proof. exact @equivariance.signed_witness. Qed.
 
 (* AP10. The readout is variational, and stable in the world. *)
 
@@ -2165,15 +1319,6 @@ Theorem AP10_least :
     & energy t = energy R -> t = R].
 Proof. exact @variational_readout.least. Qed.
 
-Example AP10_least_witness :
-  ~ (forall (mu kappa : 'I_3 -> rat) (v : 'I_3 -> 'rV[rat]_2),
-     let Z := \sum_j mu j * kappa j in
-     let R := Z^-1 *: \sum_j (mu j * kappa j) *: v j in
-     let square (x : 'rV[rat]_2) := \sum_c x 0 c ^+ 2 in
-     let energy t := \sum_j mu j * kappa j * square (t - v j) in
-     0 < Z -> forall t, energy t = energy R -> False).
-Proof. exact @variational_readout.least_witness. Qed.
-
 Theorem AP10_stationary :
   forall (F : realFieldType) (m d : nat) (mu kappa : 'I_m -> F) (v : 'I_m -> 'rV[F]_d),
   let Z := \sum_j mu j * kappa j in
@@ -2187,10 +1332,3 @@ Theorem AP10_stationary :
       0 < Z -> forall t, slope t = 0 <-> t = R
     & 0 < Z -> forall t, (forall w, along t w = 0) <-> t = R].
 Proof. exact @variational_readout.stationary. Qed.
-
-Example AP10_stationary_witness :
-  ~ (forall (mu kappa : 'I_3 -> rat) (v : 'I_3 -> 'rV[rat]_2),
-     let Z := \sum_j mu j * kappa j in
-     (forall (t w : 'rV[rat]_2) (tau : rat), False)
-     \/ ((0 < Z -> forall t : 'rV[rat]_2, False) \/ (0 < Z -> forall t : 'rV[rat]_2, False))).
-Proof. exact @variational_readout.stationary_witness. Qed.

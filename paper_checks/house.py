@@ -59,7 +59,7 @@ def sentence(name: str) -> str:
 
 
 def picture() -> str:
-    """The rooms of theorems and numerics with their arrows as a Mermaid chart, and what all hold."""
+    """The rooms of theorems and numerics with their arrows as a Mermaid chart; what each holds."""
     graph = rooms()
     drawn = {name: used for name, used in graph.items() if _storey(name) in STOREYS[:2]}
     lines = ["```mermaid", "flowchart BT"]

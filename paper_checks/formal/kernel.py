@@ -194,21 +194,18 @@ def unit(stated: Sequence[Stated]) -> str:
     )
     questions = (resources.files("paper_checks") / "data" / "questions.v").read_text("utf-8")
     parts = [head, "Local Open Scope ring_scope.\n"]
-    names = sorted({name for one in stated for text in (one.text, one.witness)
-                    for name in variables(text)})  # fmt: skip
+    names = sorted({name for one in stated for name in variables(one.text)})
     parts += [f'Goal True. idtac "{MARK}{name} is a word of MathComp". Abort.\n'
               f"Fail Check {name}.\n" for name in names]  # fmt: skip
-    for one in stated:
-        both = (one.name, one.text, one.proof), (f"{one.name}_witness", one.witness,
-                                                 one.witness_proof)  # fmt: skip
-        parts += [f"Theorem {name} : {text}.\nProof. exact @{one.source}.{proof}. Qed.\n"
-                  for name, text, proof in both]  # fmt: skip
+    parts += [f"Theorem {one.name} : {one.text}.\nProof. exact @{one.source}.{one.proof}. Qed.\n"
+              for one in stated]  # fmt: skip
     parts.append(questions)
     for one in stated:
         parts.append(
             f"Goal ltac:(let t := type of {one.name} in let c := contradiction_of t in "
-            f"exact (c -> False)).\nProof. refuted_by {one.name}_witness. Qed.\n"
+            f"exact (c -> False)).\nProof. refuted_by @{one.witness}. Qed.\n"
         )
-        parts += [f'Goal True. idtac "{MARK}{name}". Abort.\nPrint Assumptions {name}.\n'
-                  for name in (one.name, f"{one.name}_witness")]  # fmt: skip
+        asked = {one.name: one.name, f"{one.name}_witness": one.witness}
+        parts += [f'Goal True. idtac "{MARK}{label}". Abort.\nPrint Assumptions {name}.\n'
+                  for label, name in asked.items()]  # fmt: skip
     return "\n".join(parts)

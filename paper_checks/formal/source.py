@@ -26,10 +26,9 @@ HEADER = (
     r"From AttentionGeometry Require(?! Import)( \w+)+",
     r"Local Open Scope ring_scope",
 )
-STATED = re.compile(r"(Theorem|Example)\s+(\w+)\s*:\s+(.+)", re.DOTALL)
+STATED = re.compile(r"Theorem\s+(\w+)\s*:\s+(.+)", re.DOTALL)
 PROVED = re.compile(r"exact @(\w+)\.(\w+)")
-NAME = re.compile(r"(?P<id>[A-Z]+[0-9]+)_(?P<clause>[a-z0-9]+(_[a-z0-9]+)*?)(__(?P<part>\w+?))?"
-                  r"(?P<witness>_witness)?")  # fmt: skip
+NAME = re.compile(r"(?P<id>[A-Z]+[0-9]+)_(?P<clause>[a-z0-9]+(_[a-z0-9]+)*?)(__(?P<part>\w+?))?")
 # What a statement may not say: a constant of a file (no dot stands before a letter, however far
 # off), a tactic, a theorem of the catalogue, a hypothesis inside a boolean, patterns that bind.
 BEYOND = re.compile(
@@ -58,16 +57,19 @@ class Fault(ValueError):
 
 @dataclass(frozen=True)
 class Stated:
-    """A theorem of statements.v with its witness; texts as they stand in the file."""
+    """A theorem of statements.v, its text as it stands in the file, and where it is proved."""
 
     name: str
     theorem_id: str
     clause: str
     text: str
-    witness: str
     source: str  # file of the proof
     proof: str
-    witness_proof: str
+
+    @property
+    def witness(self) -> str:
+        """The proof, in the same file, that its hypotheses do not contradict each other."""
+        return f"{self.source}.{self.proof}_witness"
 
 
 def without_comments(text: str) -> str:
@@ -138,17 +140,15 @@ def read_statements(text: str) -> tuple[list[Stated], list[str]]:
     faults = [f"the file must open with {pattern!r}" for pattern, line in
               zip(HEADER, [*found[:3], "", "", ""], strict=False)
               if not re.fullmatch(pattern, line)]  # fmt: skip
-    blocks: dict[str, tuple[str, str, str]] = {}
+    stated: dict[str, Stated] = {}
     body = list(sentences(text))[3:]
     for start in range(0, len(body), 4):
-        block = body[start : start + 4]
-        if isinstance(read := _block(block), str):
+        if isinstance(read := _block(body[start : start + 4]), str):
             return [], [*faults, read]
-        if read[0] in blocks:
-            faults.append(f"{read[0]}: stated twice")
-        blocks[read[0]] = read[1:]
-    stated, more = _paired(blocks)
-    return stated, faults + more
+        if read.name in stated:
+            faults.append(f"{read.name}: stated twice")
+        stated[read.name] = read
+    return list(stated.values()), faults
 
 
 def variables(text: str) -> list[str]:
@@ -157,12 +157,15 @@ def variables(text: str) -> list[str]:
     return sorted({name for places in found for name in " ".join(places).split()} - OURS)
 
 
-def _block(block: list[str]) -> tuple[str, str, str, str] | str:
-    """Name, statement, source and proof of one theorem, or what is wrong with it."""
+def _block(block: list[str]) -> Stated | str:
+    """One theorem, or what is wrong with it."""
     first = STATED.fullmatch(block[0])
     if not first:
-        return f"neither a theorem nor an example: {' '.join(block[0].split())[:60]}"
-    _, name, text = first.groups()
+        return f"no theorem: {' '.join(block[0].split())[:60]}"
+    name, text = first.groups()
+    parts = NAME.fullmatch(name)
+    if not parts:
+        return f"{name}: no theorem's id and clause"
     proof = PROVED.fullmatch(block[2]) if len(block) == 4 else None
     if not proof or (block[1], block[3]) != ("Proof", "Qed"):
         return f"{name}: its proof must read `Proof. exact @file.name. Qed.`"
@@ -170,31 +173,9 @@ def _block(block: list[str]) -> tuple[str, str, str, str] | str:
         return f"{name}: states more than MathComp's words"
     if strange := TYPES.search(" ".join(text.split())):
         return f"{name}: sizes are `n : nat`, fields of three kinds; not {strange.group()}"
-    return name, _dedented(text), proof[1], proof[2]
+    return Stated(name, parts["id"], parts["clause"], _dedented(text), proof[1], proof[2])
 
 
 def _dedented(text: str) -> str:
     lines = [line.rstrip() for line in text.splitlines()]
     return "\n".join(lines[:1] + [line.removeprefix("  ") for line in lines[1:] if line])
-
-
-def _paired(blocks: dict[str, tuple[str, str, str]]) -> tuple[list[Stated], list[str]]:
-    """Theorems with their witnesses; a theorem without one is a fault."""
-    stated, faults = [], []
-    for name, (text, source, proof) in blocks.items():
-        parts = NAME.fullmatch(name)
-        if not parts:
-            faults.append(f"{name}: no theorem's id and clause")
-        elif parts["witness"]:
-            if name.removesuffix("_witness") not in blocks:
-                faults.append(f"{name}: a witness of nothing")
-        elif f"{name}_witness" not in blocks:
-            faults.append(f"{name}: has no witness")
-        else:
-            shown, home, by = blocks[f"{name}_witness"]
-            if home != source:
-                faults.append(f"{name}: its witness is in another file")
-            stated.append(
-                Stated(name, parts["id"], parts["clause"], text, shown, source, proof, by)
-            )
-    return stated, faults

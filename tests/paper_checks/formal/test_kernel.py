@@ -49,7 +49,7 @@ def test_every_line_fits_the_printed_page() -> None:
 
 def stated(name: str, source: str) -> Stated:
     theorem_id, _, clause = name.partition("_")
-    return Stated(name, theorem_id, clause, "True", "True", source, clause, f"{clause}_witness")
+    return Stated(name, theorem_id, clause, "True", source, clause)
 
 
 @pytest.mark.parametrize(

@@ -29,9 +29,6 @@ Local Open Scope ring_scope.
 
 Theorem CW2_gates : forall (F : fieldType) (n : nat) (x : 'rV[F]_n), x = 0 -> x + x = 0.
 Proof. exact @gated_mixture.gates. Qed.
-
-Example CW2_gates_witness : ~ (forall x : 'rV[rat]_2, x = 0 -> False).
-Proof. exact @gated_mixture.gates_witness. Qed.
 """
 )
 Attempt = Callable[..., Checked]
@@ -127,14 +124,44 @@ def test_contradictory_hypotheses_have_no_witness(attempt: Attempt) -> None:
 
 @pytest.mark.slow
 @pytest.mark.formal
+@pytest.mark.parametrize(
+    ("shown", "proof"),
+    [
+        ("~ (forall x : 'rV[rat]_2, x = x -> False)", "by move=> /(_ 0); apply"),
+        ("~ (forall x : 'rV[rat]_2, x != 0 -> False)",
+         "by move=> /(_ (const_mx 1)); apply; apply/eqP => /rowP /(_ 0) /eqP; rewrite !mxE"),
+        ("True", "by []"),
+    ],
+    ids=["of fewer hypotheses", "of other hypotheses", "of nothing"],
+)  # fmt: skip
+def test_a_witness_of_another_theorem_shows_nothing(
+    attempt: Attempt, shown: str, proof: str
+) -> None:
+    proofs = changed(PROOFS, "~ (forall x : 'rV[rat]_2, x = 0 -> False)", shown)
+    checked = attempt(changed(proofs, "by move=> /(_ 0); apply", proof))
+    assert checked.closed == frozenset()
+    assert "the witness does not refute" in told(checked)
+
+
+@pytest.mark.slow
+@pytest.mark.formal
+def test_a_witness_may_not_rest_on_an_axiom(
+    attempt: Attempt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    past_the_source(monkeypatch)
+    checked = attempt(changed(PROOFS, "apply. Qed.", "apply. Admitted."))
+    assert checked.closed == frozenset()
+    assert "CW2_gates_witness: Axioms: gated_mixture.gates_witness" in told(checked)
+
+
+@pytest.mark.slow
+@pytest.mark.formal
 def test_a_witness_of_empty_matrices_alone_shows_nothing(attempt: Attempt) -> None:
     proofs = changed(PROOFS, "x + x = 0", "n = 0%N -> x + x = 0")
     proofs = changed(proofs, "by move=> F n x ->", "by move=> F n x -> _")
     proofs = changed(proofs, "forall x : 'rV[rat]_2, x = 0 ->",
                      "forall x : 'rV[rat]_0, x = 0 -> 0%N = 0%N ->")  # fmt: skip
     statements = changed(STATEMENTS, "x + x = 0", "n = 0%N -> x + x = 0")
-    statements = changed(statements, "forall x : 'rV[rat]_2, x = 0 ->",
-                         "forall x : 'rV[rat]_0, x = 0 -> 0%N = 0%N ->")  # fmt: skip
     checked = attempt(proofs, statements)
     assert "the witness does not refute" in told(checked)
 
@@ -216,6 +243,8 @@ def test_a_renamed_theorem_is_missed(attempt: Attempt) -> None:
     checked = attempt(renamed)
     assert checked.state == FAILED
     assert "gated_mixture.gates was not found" in told(checked)
+    unwitnessed = changed(PROOFS, "Lemma gates_witness :", "Lemma gates_other :")
+    assert "gated_mixture.gates_witness was not found" in told(attempt(unwitnessed))
     restated = STATEMENTS.replace("CW2_gates", "CW2_gate")
     assert "CW2.gate: stated, but not in clauses.py" in told(attempt(PROOFS, restated))
 
@@ -263,10 +292,10 @@ def test_what_a_comment_or_a_section_holds_is_not_refused() -> None:
     ("old", "new", "message"),
     [
         ("Require gated_mixture.", "Require Import gated_mixture.", "must open with"),
-        ("Theorem CW2_gates :", "Definition two := 2.\nTheorem CW2_gates :", "neither"),
+        ("Theorem CW2_gates :", "Definition two := 2.\nTheorem CW2_gates :", "no theorem: D"),
         ("exact @gated_mixture.gates.", "exact: gated_mixture.gates.", "must read"),
         ("exact @gated_mixture.gates.", "by move=> F n x ->; rewrite GRing.addr0.", "must read"),
-        ("_witness : ~", "_other : ~", "CW2_gates: has no witness"),
+        ("Theorem CW2_gates", "Example CW2_gates", "no theorem: Example CW2_gates"),
         ("CW2_gates :", "CW2Gates :", "no theorem's id and clause"),
         ("x = 0 -> x + x = 0", "gated_mixture.same x", "more than MathComp's words"),
         ("x = 0 -> x + x = 0", "ltac:(exact True)", "more than MathComp's words"),
@@ -286,9 +315,7 @@ def test_what_a_comment_or_a_section_holds_is_not_refused() -> None:
         ("(n : nat) (x : 'rV[F]_n)", "(n : id nat) (x : 'rV[F]_n)", "not nat"),
     ],
 )
-def test_statements_hold_nothing_but_theorems_and_witnesses(
-    old: str, new: str, message: str
-) -> None:
+def test_statements_hold_nothing_but_theorems(old: str, new: str, message: str) -> None:
     assert read_statements(STATEMENTS)[1] == []
     assert any(message in fault for fault in read_statements(changed(STATEMENTS, old, new))[1])
 
