@@ -7,10 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
+from numerics.runs.terminal import print_line, print_table, progress
 from paper_checks.claims import FAILED, NOT_VERIFIED
 from paper_checks.latex import readable
 from paper_checks.report import RateRecord, Report, TableRecord, TheoremRecord
@@ -128,61 +126,34 @@ def failure_lines(report: Report) -> list[str]:
 
 def print_report(report: Report, console: Console) -> None:
     """Print the whole run: theorems, claims, failures, summary."""
+    theorems, claims = report["theorems"], report["claims"]
+    failed = [None if record["ok"] else "bold red" for record in theorems]
+    print_table(console, COLUMNS, map(_row, theorems), "Theorems", failed)
     if console.is_terminal:
-        _print_tables(report, console)
+        rows = [(claim["id"], claim["verdict"]) for claim in claims]
+        styles = {FAILED: "bold red", NOT_VERIFIED: "dim"}
+        shown = [styles.get(claim["outcome"]) for claim in claims]
+        print_table(console, ("claim", "verdict"), rows, "Claims of the papers", shown)
     else:
-        for record in report["theorems"]:
-            _plain(console, " | ".join(_row(record)))
-        for claim in report["claims"]:
-            _plain(console, f"{claim['id']}: {claim['verdict']}")
-    for record in report["theorems"]:
+        for claim in claims:
+            print_line(console, f"{claim['id']}: {claim['verdict']}")
+    for record in theorems:
         for rate in record["rates"]:
-            _plain(console, f"{record['id']} rate: {rate_text(rate)}")
+            print_line(console, f"{record['id']} rate: {rate_text(rate)}")
         for table in record["tables"]:
-            _plain(console, f"{record['id']} table: {table_text(table)}")
-    for warning in (w for t in report["theorems"] for w in t["warnings"]):
-        _plain(console, f"warning: {warning}")
+            print_line(console, f"{record['id']} table: {table_text(table)}")
+    for warning in (w for t in theorems for w in t["warnings"]):
+        print_line(console, f"warning: {warning}")
     for failure in failure_lines(report):
-        _plain(console, f"FAILED: {failure}")
-    _plain(console, summary(report))
-
-
-def _plain(console: Console, line: str) -> None:
-    """One unbroken line, whatever it holds: other programs read it."""
-    console.print(escape(line), soft_wrap=True, highlight=False)
-
-
-def _print_tables(report: Report, console: Console) -> None:
-    theorems = Table(title="Theorems", title_justify="left")
-    for name in COLUMNS:
-        theorems.add_column(name)
-    for record in report["theorems"]:
-        style = None if record["ok"] else "bold red"
-        theorems.add_row(*(escape(cell) for cell in _row(record)), style=style)
-    console.print(theorems)
-    claims = Table(title="Claims of the papers", title_justify="left")
-    claims.add_column("claim", overflow="fold")
-    claims.add_column("verdict", overflow="fold")
-    styles = {FAILED: "bold red", NOT_VERIFIED: "dim"}
-    for claim in report["claims"]:
-        claims.add_row(claim["id"], escape(claim["verdict"]), style=styles.get(claim["outcome"]))
-    console.print(claims)
+        print_line(console, f"FAILED: {failure}")
+    print_line(console, summary(report))
 
 
 @contextmanager
 def watch(console: Console, total: int) -> Iterator[Callable[[TheoremRecord, int, int], None]]:
     """Progress of a run, to be called with each record: a bar on a terminal, lines elsewhere."""
-    if not console.is_terminal:
-        yield lambda record, done, of: _plain(
-            console,
+    with progress(console, total) as steps:
+        yield lambda record, done, of: steps.done(
             f"[{done}/{of}] {record['id']} {'ok' if record['ok'] else 'FAILED'} "
-            f"{record['seconds']:.1f} s",
-        )
-        return
-    columns = (TextColumn("verifying"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-               TextColumn("{task.description}"))  # fmt: skip
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("", total=total)
-        yield lambda record, done, of: bar.update(
-            task, completed=done, total=of, description=f"{record['id']} done"
+            f"{record['seconds']:.1f} s"
         )

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import Progress
 
 from numerics.blockwise import AbsentDevice, open_device
 from numerics.fiber_bundle import curves
@@ -22,6 +21,7 @@ from numerics.fiber_bundle.layers import TRANSPORTS
 from numerics.fiber_bundle.model import MODELS, Shape
 from numerics.fiber_bundle.products import KINDS
 from numerics.fiber_bundle.training import NonFiniteLoss, Run, Settings
+from numerics.runs.terminal import progress
 
 DEFAULT = Settings(Shape(MODELS[0], len(ALPHABET)))
 
@@ -73,22 +73,21 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def train_all(settings: Sequence[Settings], out: Path, device: str) -> list[Run]:
     """Every run to its end, from its checkpoint where there is one. Raises like Run.train."""
-    console, runs = Console(stderr=True), []
-    with Progress(console=console, disable=not console.is_terminal, transient=True) as bar:
-        task = bar.add_task("training", total=sum(s.steps for s in settings))
+    runs = []
+    with progress(Console(), sum(s.steps for s in settings)) as steps:
         for chosen in settings:
             run = Run(chosen, device)
             place = out / f"{chosen.shape.kind}-{chosen.seed}.pt"
             if place.exists():
                 run.restore(place)
                 print(f"{run.name}: goes on after step {run.step}", flush=True)
-            bar.update(task, description=run.name, advance=run.step)
+            steps.begins(run.name)
+            steps.done(count=run.step)
 
             def show(run: Run) -> None:
-                bar.advance(task)
-                if run.step == run.curve[-1][0] and not console.is_terminal:
-                    step, loss = run.curve[-1]
-                    print(f"{run.name}: step {step}, loss {loss:.4f}", flush=True)
+                step, loss = run.curve[-1]
+                validated = f"{run.name}: step {step}, loss {loss:.4f}"
+                steps.done(validated if run.step == step else None)
 
             run.train(place, show)
             runs.append(run)

@@ -10,11 +10,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import Progress
-from rich.table import Table
 
 from numerics.blockwise import DTYPES
-from numerics.runs import ranks
+from numerics.runs import ranks, terminal
 from numerics.runs.files import unwritable
 from numerics.runs.journal import Journal, Record
 from numerics.stress.cases import cases
@@ -161,11 +159,9 @@ def _results(keys: list[Key], out: Path) -> list[Record]:
     console, first = Console(stderr=True), ranks.current().first
     journals = {key.id: Journal(out / f"{key.id}.jsonl") for key in keys} if first else {}
     results = []
-    shown = first and console.is_terminal
-    with Progress(console=console, disable=not shown, transient=True) as progress:
-        task = progress.add_task("stress", total=len(keys))
+    with terminal.progress(console, len(keys), first) as steps:
         for key in keys:
-            progress.update(task, description=key.label)
+            steps.begins(key.label)
             record = ranks.from_first_rank(lambda key=key: finished(journals[key.id].records, key))
             note = " (finished earlier)" if record else ""
             if record is None:
@@ -177,9 +173,7 @@ def _results(keys: list[Key], out: Path) -> list[Record]:
                 if first and record not in journals[key.id].records:
                     journals[key.id].append(record)
             results.append(record)
-            progress.advance(task)
-            if first and not console.is_terminal:
-                print(f"{key.label}: {_status(record)}{note}", file=sys.stderr, flush=True)
+            steps.done(f"{key.label}: {_status(record)}{note}")
     return results
 
 
@@ -200,51 +194,34 @@ def _status(record: Record) -> str:
     return "FAILED" if record["status"] == FAILED else record["status"]
 
 
+NARROW = ("cell", "n x d x H", "dtype", "device", "status", "residual", "ratio", "s", "rate", "MiB")
+
+
 def print_table(results: list[Record], console: Console) -> None:
     """Prints the records as a table that fits a terminal, as tab-separated lines elsewhere."""
     if not console.is_terminal:
-        for cells in (COLUMNS, *map(_cells, results)):
-            print("\t".join(cells))
+        terminal.print_table(console, COLUMNS, map(_cells, results))
         return
-    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
-    for column in (
-        "cell",
-        "n x d x H",
-        "dtype",
-        "device",
-        "status",
-        "residual",
-        "ratio",
-        "s",
-        "rate",
-        "MiB",
-    ):
-        table.add_column(column, no_wrap=True)
-    for record in results:
-        theorem, cell, n, d, heads, dtype, device, status, residual, _, ratio, tight, *_, peak = (
-            _cells(record)
-        )
-        total = sum(record.get("seconds", {}).values())
-        status = "loose" if (status, tight) == ("ok", "no") else status.partition(":")[0]
-        table.add_row(
-            f"{theorem} {cell}",
-            f"{n}x{d}x{heads}",
-            dtype,
-            device,
-            status,
-            residual,
-            ratio,
-            f"{total:.1f}" if total < 100 else f"{total:.0f}",
-            _rates(record),
-            peak,
-        )
-    console.print(table)
-    if any(record.get("matrix_rate") for record in results):
-        console.print("rate: left and right side in percent of the matrix-product rate")
+    terminal.print_table(console, NARROW, map(_narrow_cells, results))
+    notes = sorted({_status(record) for record in results if record["status"] == NOT_RUN})
     if any(record["status"] == OK and not record["tight"] for record in results):
-        console.print("loose: within the bound, but by a ratio below 0.1 / k")
-    for reason in sorted({_status(record) for record in results if record["status"] == NOT_RUN}):
-        console.print(reason)
+        notes.insert(0, "loose: within the bound, but by a ratio below 0.1 / k")
+    if any(record.get("matrix_rate") for record in results):
+        notes.insert(0, "rate: left and right side in percent of the matrix-product rate")
+    for note in notes:
+        terminal.print_line(console, note)
+
+
+def _narrow_cells(record: Record) -> tuple[str, ...]:
+    theorem, cell, n, d, heads, dtype, device, status, residual, _, ratio, tight, *_, peak = _cells(
+        record
+    )
+    total = sum(record.get("seconds", {}).values())
+    status = "loose" if (status, tight) == ("ok", "no") else status.partition(":")[0]
+    seconds = f"{total:.1f}" if total < 100 else f"{total:.0f}"
+    size = f"{n}x{d}x{heads}"
+    shown = (dtype, device, status, residual, ratio, seconds, _rates(record), peak)
+    return (f"{theorem} {cell}", size, *shown)
 
 
 def _rates(record: Record) -> str:

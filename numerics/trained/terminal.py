@@ -7,10 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
-from rich.progress import Progress
-from rich.table import Table
 
-from numerics.runs import ranks
+from numerics.runs import ranks, terminal
 from numerics.trained import gate
 from numerics.trained.tokens import Tokens
 
@@ -44,15 +42,8 @@ def announce(header: dict[str, Any], texts: Sequence[Tokens]) -> None:
 @contextmanager
 def progress(steps: int) -> Iterator[gate.Advance]:
     """How to report a step; only the first rank shows it."""
-    if not ranks.current().first:
-        yield gate.silent
-        return
-    if not Console().is_terminal:
-        yield lambda line: print(line, flush=True)
-        return
-    with Progress(transient=True) as bar:
-        task = bar.add_task("layers", total=steps)
-        yield lambda line: bar.update(task, advance=1, description=line)
+    with terminal.progress(Console(), steps, ranks.current().first) as shown:
+        yield shown.done
 
 
 def _row(record: dict[str, Any]) -> tuple[str, ...]:
@@ -69,14 +60,5 @@ def _row(record: dict[str, Any]) -> tuple[str, ...]:
 def print_table(records: Sequence[dict[str, Any]]) -> None:
     """Print parity and identity of every layer."""
     rows = [_row(r) for r in records]
-    console = Console()
-    if not console.is_terminal:
-        for row in (COLUMNS, *rows):
-            print("  ".join(cell.rjust(len(head)) for cell, head in zip(row, COLUMNS, strict=True)))
-        return
-    table = Table(*COLUMNS, title="attention module against its connection walk")
-    for column in table.columns:
-        column.justify = "right"
-    for row in rows:
-        table.add_row(*row)
-    console.print(table)
+    title = "attention module against its connection walk"
+    terminal.print_table(Console(), COLUMNS, rows, title)
