@@ -29,21 +29,10 @@ import numpy as np
 import torch
 from flint import fmpz_mat
 from matplotlib.axes import Axes
+from reading import closing
 from reading import pictures as draw
-from reading.statements import (
-    claims,
-    clauses,
-    derivation,
-    needs,
-    number,
-    outcome,
-    properties,
-    prose,
-    results,
-    show,
-    table,
-)
-from reading.twins import false_twins, rational, step_of
+from reading.statements import clauses, number, outcome, prose, results, show, table
+from reading.twins import rational, step_of
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial import ConvexHull
 from torch.nn.functional import scaled_dot_product_attention
@@ -776,81 +765,39 @@ print("all pairs of worlds below the bound:", bool((gaps <= caps).all()))
 
 # %% [markdown]
 # ## 11. The derivations
-#
-# Each step below is an object with two sides, a reason and the list of what it uses. It is shown
-# from that object, and the same object is handed to the checker on the spot. Sizes are symbols: a
-# step that is *checked* holds for every number of queries, keys and features.
 
 # %%
-derivation(THEOREMS["AP1"])
-
-# %%
-derivation(THEOREMS["AP2"])
-
-# %%
-derivation(THEOREMS["AP3"])
-
-# %%
-derivation(THEOREMS["AP4"])
-
-# %%
-derivation(THEOREMS["AP5"])
-
-# %%
-derivation(THEOREMS["AP6"])
-
-# %%
-derivation(THEOREMS["AP7"])
-
-# %%
-derivation(THEOREMS["AP9"])
-
-# %%
-derivation(THEOREMS["AP10"])
+closing.derivations(THEOREMS)
 
 # %% [markdown]
 # ### In floating point, with a bound
-#
-# Each theorem also has a property that is tried on random arrays in two number formats: two ways to
-# compute one quantity, whose difference must stay below a bound that follows from the operations
-# and the data, entry by entry, while a planted error of eight bounds must be noticed.
 
 # %%
-properties(RECORDS)
+closing.in_floating_point(RECORDS)
 
 # %% [markdown]
 # ## 12. False twins
-#
-# A check that cannot fail shows nothing. Each theorem therefore carries near misses: a hypothesis
-# dropped, an index swapped, a factor forgotten. For each, two things must happen: its derivation
-# fails, and the run finds an exact instance that has all the hypotheses left and on which the claim
-# is false.
 
 # %%
-for identifier, theorem in THEOREMS.items():
-    false_twins(theorem, RECORDS[identifier], 0)
+closing.twins(THEOREMS, RECORDS, 0)
 
 # %% [markdown]
 # ### Which hypothesis is needed where
-#
-# Every hypothesis is dropped against every clause that uses it, and a counterexample is searched.
 
 # %%
-for identifier, theorem in THEOREMS.items():
-    needs(theorem, RECORDS[identifier])
+closing.hypotheses(THEOREMS, RECORDS)
 
 # %% [markdown]
 # ## 13. What the paper claims, and what is true
 #
-# The claims are restated in our own words from the abstract of the paper, read into precise
-# statements, and judged by the run above and by nothing else. A theorem counts only if all its
-# checks passed. The claims about new geometric spaces are judged in `geometric_spaces`.
+# The claims about new geometric spaces are judged in `geometric_spaces`.
 
 # %%
-claims(RECORDS, ("definitions", "standard-attention", "why-exponential", "causal-attention"), paper)
-
-# %%
-claims(RECORDS, ("linear-attention", "tensor-attention", "recurrent-networks"), paper)
+CLAIMS = (
+    "definitions", "standard-attention", "why-exponential", "causal-attention",
+    "linear-attention", "tensor-attention", "recurrent-networks",
+)  # fmt: skip
+closing.verdicts(RECORDS, CLAIMS, paper)
 
 # %% [markdown]
 # What stands: with these definitions all five are readouts, exactly, and the table of section 3 is

@@ -27,8 +27,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from flint import fmpq
 from matplotlib.patches import Circle, FancyArrowPatch, Patch, Wedge
-from reading.statements import claims, clauses, derivation, needs, outcome, prose, results, show
-from reading.twins import exact_check, false_twins, instance, rational, real, values
+from reading import closing
+from reading.statements import clauses, outcome, prose, show
+from reading.twins import exact_check, instance, rational, real, values
 
 from numerics.properties import gated_mixture as gates_property
 from numerics.walks import multi_head_walk, softmax_walk
@@ -239,31 +240,11 @@ plt.show()
 # %% [markdown]
 # ## 3. The derivations
 #
-# Each step below is an object with two sides, a reason and the list of what it uses. It is shown
-# from that object, and the same object is handed to the checker on the spot. Sizes are symbols: a
-# step that is *checked* holds for every $n$, $m$, $d$ and $H$, not only for shapes that were tried.
-#
-# | kind of step | what the checker decides |
-# |---|---|
-# | sum identity | both sides, rewritten by what the step uses, are the same finite sum |
-# | sum of nonnegatives | the larger side is the smaller plus a visibly nonnegative term |
-# | two directions of an iff | difference on the left = positive factor × difference on the right |
-# | rank of a product | one matrix is the other times given factors |
-# | exact witness | explicit rational arrays satisfy all that is claimed, evaluated exactly |
-# | cited, not checked | a result of the literature, with its source |
-#
 # A quotient is never written. A gate is given by $P_{ij} g^h_{ij} = w_h A^h_{ij}$ together with
 # the bound $0 \le w_h A^h_{ij} \le P_{ij}$, so that $0/0$ cannot slip through off the edges.
 
-
 # %%
-derivation(THEOREMS["CW1"])
-
-# %%
-derivation(THEOREMS["CW2"])
-
-# %%
-derivation(THEOREMS["CW3"])
+closing.derivations(THEOREMS)
 
 # %% [markdown]
 # ## 4. A numeric look
@@ -484,53 +465,24 @@ plt.show()
 
 # %% [markdown]
 # ### Every false twin
-#
-# A check that cannot fail shows nothing. Each theorem therefore carries near misses: a hypothesis
-# dropped, an index swapped, a factor forgotten. For each, two things must happen: its derivation
-# fails, and a search over small integers finds an exact instance that has all the hypotheses left
-# and on which the claim is false. The search starts here from twenty seeds, and the smallest
-# instance is shown. A dot is an entry on which nothing depends. Arrays are free within the
-# hypotheses of the claim: they need be no attention weights unless a hypothesis says so.
-
 
 # %%
 records = [check_theorem(identifier, stress=False) for identifier in IDS]
 settle_uses(records)
 RECORDS = {record["id"]: record for record in records}
-
-
-false_twins(THEOREMS["CW1"], RECORDS["CW1"])
-
-# %%
-false_twins(THEOREMS["CW2"], RECORDS["CW2"])
-
-# %%
-false_twins(THEOREMS["CW3"], RECORDS["CW3"])
+closing.twins(THEOREMS, RECORDS)
 
 # %% [markdown]
 # ### Which hypothesis is needed where
-#
-# Every hypothesis is dropped against every clause that uses it, and a counterexample is searched.
-# A hypothesis that no clause needs would fail the theorem.
 
 # %%
-for identifier, record in RECORDS.items():
-    needs(THEOREMS[identifier], record)
+closing.hypotheses(THEOREMS, RECORDS)
 
 # %% [markdown]
 # ## 6. What the paper claims, and what is true
-#
-# The claims are restated in our own words from the abstract of the paper, read into precise
-# statements, and judged by the run above and by nothing else. A theorem counts only if all its
-# checks passed: derivation, exact instances, false twins, hypotheses, and the floating-point
-# property of section 4 on random layers. Level G means that the derivation holds for all sizes. The
-# steps of a theorem include those of other theorems on which it rests.
 
 # %%
-results(RECORDS)
-
-# %%
-claims(RECORDS)
+closing.verdicts(RECORDS)
 
 # %% [markdown]
 # None of this makes the generator $I - W$ of a layer a connection Laplacian. That takes more of $P$

@@ -31,18 +31,9 @@ from collections.abc import Callable
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from reading import closing
 from reading import pictures as draw
-from reading.statements import (
-    claims,
-    clauses,
-    derivation,
-    needs,
-    number,
-    properties,
-    results,
-    table,
-)
-from reading.twins import false_twins
+from reading.statements import clauses, number, table
 
 from numerics import spaces
 from numerics.evidence.rates import Rate
@@ -53,7 +44,7 @@ from paper_checks.run import check_theorem
 from paper_checks.uses import settle_uses, with_uses
 from theorems import catalogue
 
-THEOREM = catalogue.load("AP8")
+THEOREMS = {"AP8": catalogue.load("AP8")}
 records = [check_theorem(identifier, stress=False) for identifier in with_uses(["AP8"])[0]]
 settle_uses(records)
 RECORDS = {record["id"]: record for record in records}
@@ -632,46 +623,31 @@ print("weights of the product against the product of weights, largest difference
 # positive, and in small balls elsewhere.
 
 # %%
-clauses(THEOREM)
+clauses(THEOREMS["AP8"])
 
 # %%
-results(RECORDS)
-
-# %%
-derivation(THEOREM)
+closing.derivations(THEOREMS)
 
 # %% [markdown]
 # ### In floating point, with a bound
-#
-# The theorem also has a property that is tried on random arrays in two number formats: two ways to
-# compute one quantity, whose difference must stay below a bound that follows from the operations
-# and the data, entry by entry, while a planted error of eight bounds must be noticed.
 
 # %%
-properties(RECORDS)
+closing.in_floating_point(RECORDS)
 
 # %% [markdown]
 # ## 10. False twins
-#
-# A check that cannot fail shows nothing. The theorem therefore carries near misses: a hypothesis
-# dropped, an index swapped, a factor forgotten. For each, two things must happen: its derivation
-# fails, and the run finds an exact instance that has all the hypotheses left and on which the claim
-# is false.
 
 # %%
-false_twins(THEOREM, RECORDS["AP8"], 0)
+closing.twins(THEOREMS, RECORDS, 0)
 
 # %%
-needs(THEOREM, RECORDS["AP8"])
+closing.hypotheses(THEOREMS, RECORDS)
 
 # %% [markdown]
 # ## 11. What the paper claims, and what is true
-#
-# The claims are restated in our own words from the abstract of the paper, read into precise
-# statements, and judged by the run above and by nothing else.
 
 # %%
-claims(RECORDS, ("new-spaces", "new-architectures"), paper)
+closing.verdicts(RECORDS, ("new-spaces", "new-architectures"), paper)
 
 # %% [markdown]
 # What stands: on all these spaces there is an attention that respects the isometries, with weights

@@ -28,21 +28,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 from flint import fmpq
 from numpy.linalg import eigvals, eigvalsh, norm, svd
+from reading import closing
 from reading import pictures as draw
-from reading.statements import (
-    claims,
-    clauses,
-    derivation,
-    needs,
-    outcome,
-    owners,
-    properties,
-    prose,
-    results,
-    show,
-    table,
-)
-from reading.twins import exact_check, false_twins, real, step_of, values
+from reading.statements import clauses, outcome, owners, prose, show, table
+from reading.twins import exact_check, real, step_of, values
 
 from numerics.laplacians import laplacian as laplacians
 from numerics.walks import Walk, multi_head_walk, softmax_walk
@@ -510,37 +499,12 @@ table(
 #
 # ## 8. The derivations
 #
-# Each step below is an object with two sides, a reason and the list of what it uses. It is shown
-# from that object, and the same object is handed to the checker on the spot. Sizes are symbols: a
-# step that is *checked* holds for every $n$, $d$ and $H$, not only for shapes that were tried.
-#
-# | kind of step | what the checker decides |
-# |---|---|
-# | sum identity | both sides, rewritten by what the step uses, are the same finite sum |
-# | sum of nonnegatives | the larger side is the smaller plus a visibly nonnegative term |
-# | vanishing sum of nonnegatives | a sum of nonnegative terms is 0 iff each of them is |
-# | two directions of an iff | difference on the left = positive factor × difference on the right |
-# | exact witness | explicit rational arrays satisfy all that is claimed, evaluated exactly |
-# | cited, not checked | a result of the literature, with its source |
-#
 # A metric is written $G_i = F_i^\top F_i$ with an invertible frame $F_i$, as every positive
 # definite matrix can be. Eigenvectors are split into real and imaginary part, so that all arrays
 # are real.
 
 # %%
-derivation(THEOREMS["CW5"])
-
-# %%
-derivation(THEOREMS["CW6"])
-
-# %%
-derivation(THEOREMS["CW7"])
-
-# %%
-derivation(THEOREMS["CW12"])
-
-# %%
-derivation(THEOREMS["CW13"])
+closing.derivations(THEOREMS)
 
 # %% [markdown]
 # ## 9. A numeric look
@@ -635,62 +599,29 @@ for name, found in (("(a) to (d)", all_four), ("(a), law, (c)", three)):
 
 # %% [markdown]
 # ### In floating point, with a bound
-#
-# Each theorem also has a property that is tried on random layers in two number formats: two ways to
-# compute one quantity, whose difference must stay below a bound that follows from the operations
-# and the data, entry by entry, while a planted error of eight bounds must be noticed. The run below
-# does this for the theorems of this notebook and for all that they use.
 
 # %%
 REPORT = verify((*IDS, *owners(CLAIMS)), stress=False)
 RECORDS = {record["id"]: record for record in REPORT["theorems"]}
-properties(RECORDS)
+closing.in_floating_point(RECORDS)
 
 # %% [markdown]
 # ## 10. False twins
-#
-# A check that cannot fail shows nothing. Each theorem therefore carries near misses: a hypothesis
-# dropped, an index swapped, a factor forgotten. For each, two things must happen: its derivation
-# fails, and a search over small integers finds an exact instance that has all the hypotheses left
-# and on which the claim is false. A dot is an entry on which nothing depends.
 
 # %%
-false_twins(THEOREMS["CW5"], RECORDS["CW5"], 5)
-
-# %%
-false_twins(THEOREMS["CW6"], RECORDS["CW6"], 5)
-
-# %%
-false_twins(THEOREMS["CW7"], RECORDS["CW7"], 5)
-
-# %%
-false_twins(THEOREMS["CW12"], RECORDS["CW12"], 5)
-
-# %%
-false_twins(THEOREMS["CW13"], RECORDS["CW13"], 5)
+closing.twins(THEOREMS, RECORDS, 5)
 
 # %% [markdown]
 # ### Which hypothesis is needed where
-#
-# Every hypothesis is dropped against every clause that uses it, and a counterexample is searched. A
-# hypothesis that no clause needs would fail the theorem.
 
 # %%
-for identifier, theorem in THEOREMS.items():
-    needs(theorem, RECORDS[identifier])
+closing.hypotheses(THEOREMS, RECORDS)
 
 # %% [markdown]
 # ## 11. What the paper claims, and what is true
-#
-# The claims are restated in our own words from the abstract of the paper, read into precise
-# statements, and judged by the run above and by nothing else. A theorem counts only if all its
-# checks passed. Level G means that the derivation holds for all sizes.
 
 # %%
-results(RECORDS)
-
-# %%
-claims(RECORDS, CLAIMS)
+closing.verdicts(RECORDS, CLAIMS)
 
 # %% [markdown]
 # The reduction is right where its conditions hold, and the conditions are more than stochastic

@@ -21,18 +21,9 @@ import math
 import matplotlib.pyplot as plt
 import numpy as np
 from flint import arb
+from reading import closing
 from reading import pictures as draw
-from reading.statements import (
-    claims,
-    clauses,
-    derivation,
-    needs,
-    number,
-    properties,
-    prose,
-    results,
-    table,
-)
+from reading.statements import clauses, number, table
 
 from numerics.collapse import oscillation as collapse
 from numerics.collapse import rates as collapse_rates
@@ -41,7 +32,6 @@ from numerics.collapse.rates import FIXED, METRICS, TOKENS, a_priori, families, 
 from numerics.collapse.stacks import Head, Layer, Run, simulate
 from numerics.scores import geodesic_scores
 from numerics.walks import softmax_walk
-from paper_checks.exposition import exposition
 from paper_checks.papers import riemannian_attention as paper
 from paper_checks.run import verify
 from theorems import catalogue
@@ -430,52 +420,29 @@ table(r"$n$ | $E$, a row of ones | $E^\top$ | $E + E^\top$ | $e_1$ | $A e_1$, $A
 # (RA13.multi_head); or one works with $\mathrm{osc}$ and adds norms of heads, as RA11.layer does.
 #
 # ## 10. The derivations
-#
-# Each step below is an object with two sides, a reason and the list of what it uses. It is shown
-# from that object, and the same object is handed to the checker on the spot. Sizes are symbols: a
-# step that is *checked* holds for every number of tokens, width and number of heads.
 
 # %%
-for identifier in IDS:
-    derivation(THEOREMS[identifier])
+closing.derivations(THEOREMS)
 
 # %% [markdown]
 # ## 11. In floating point, with a bound, and false twins
-#
-# Each theorem has a property that is tried on random layers in two number formats: the difference
-# of two ways to compute one quantity must stay below a bound that follows from the operations and
-# the data, and a planted error of eight bounds must be noticed. And each carries near misses, false
-# statements whose derivation must fail and for which an exact counterexample must be found. A
-# hypothesis that no clause needs would fail the theorem.
 
 # %%
 REPORT = verify(IDS, stress=False)
 RECORDS = {record["id"]: record for record in REPORT["theorems"]}
-properties(RECORDS)
+closing.in_floating_point(RECORDS)
 
 # %%
-for identifier, theorem in THEOREMS.items():
-    shown = exposition(theorem, RECORDS[identifier])
-    pairs = zip(theorem.mutants, shown.mutants, strict=True)
-    table(
-        f"false twin of {identifier} | refuted",
-        (f"{prose(mutant.text).replace('|', r'&#124;')} | "
-         f"{'yes' if read.record['refuted'] and read.record['derivation_fails'] else 'NO'}"
-         for mutant, read in pairs),
-    )  # fmt: skip
-    needs(theorem, RECORDS[identifier])
+closing.twins(THEOREMS, RECORDS, 0)
+
+# %%
+closing.hypotheses(THEOREMS, RECORDS)
 
 # %% [markdown]
 # ## 12. What the paper claims, and what is true
-#
-# The claims are restated in our own words from the abstract of the paper, read into precise
-# statements, and judged by the run above and by nothing else.
 
 # %%
-results(RECORDS)
-
-# %%
-claims(RECORDS, CLAIMS, paper)
+closing.verdicts(RECORDS, CLAIMS, paper)
 
 # %% [markdown]
 # The open problem, with its hypotheses. **Pure stacks, without mask, softmax over all keys, value

@@ -27,20 +27,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 from flint import fmpq, fmpq_mat
 from numpy.linalg import eigvalsh
+from reading import closing
 from reading import pictures as draw
-from reading.statements import (
-    claims,
-    clauses,
-    derivation,
-    needs,
-    number,
-    owners,
-    properties,
-    results,
-    show,
-    table,
-)
-from reading.twins import exact_check, false_twins, step_of, values
+from reading.statements import clauses, number, owners, show, table
+from reading.twins import exact_check, step_of, values
 
 from numerics.laplacians import continuum, holonomy
 from numerics.laplacians import laplacian as laplacians
@@ -659,34 +649,9 @@ print("all of them as expected:", all(rate.ok for rate in RATES))
 
 # %% [markdown]
 # ## 9. The derivations
-#
-# Each step below is an object with two sides, a reason and the list of what it uses. It is shown
-# from that object, and the same object is handed to the checker on the spot. Sizes are symbols: a
-# step that is *checked* holds for every $n$ and $d$, not only for shapes that were tried.
-#
-# | kind of step | what the checker decides |
-# |---|---|
-# | sum identity | both sides, rewritten by what the step uses, are the same finite sum |
-# | sum of nonnegatives | the larger side is the smaller plus a visibly nonnegative term |
-# | vanishing sum of nonnegatives | a sum of nonnegative terms is 0 iff each of them is |
-# | two directions of an iff | difference on the left = positive factor × difference on the right |
-# | logarithm of products | products of $e^{S_{ij}}$ are equal iff the sums of $S_{ij}$ are |
-# | induction | the first case, and each case from the one before |
-# | rank of a product | one matrix is the other times given factors |
-# | exact witness | explicit rational arrays satisfy all that is claimed, evaluated exactly |
-# | cited, not checked | a result of the literature, with its source |
 
 # %%
-derivation(THEOREMS["CW8"])
-
-# %%
-derivation(THEOREMS["CW9"])
-
-# %%
-derivation(THEOREMS["CW10"])
-
-# %%
-derivation(THEOREMS["CW14"])
+closing.derivations(THEOREMS)
 
 # %% [markdown]
 # ## 10. A numeric look
@@ -708,61 +673,29 @@ for identifier in ("reversed_law", "additive_flow", "quadratic", "multiplicative
 
 # %% [markdown]
 # ### In floating point, with a bound
-#
-# Each theorem also has a property that is tried on random layers in two number formats: two ways to
-# compute one quantity, whose difference must stay below a bound that follows from the operations
-# and the data, entry by entry, while a planted error of eight bounds must be noticed. The run below
-# does this for the theorems of this notebook, for those that the claims at the end rest on beside
-# them, and for all that these use.
 
 # %%
 REPORT = verify((*IDS, *owners(CLAIMS)), stress=False)
 RECORDS = {record["id"]: record for record in REPORT["theorems"]}
-properties(RECORDS)
+closing.in_floating_point(RECORDS)
 
 # %% [markdown]
 # ## 11. False twins
-#
-# A check that cannot fail shows nothing. Each theorem therefore carries near misses: a hypothesis
-# dropped, an index swapped, a factor forgotten. For each, two things must happen: its derivation
-# fails, and a search over small integers finds an exact instance that has all the hypotheses left
-# and on which the claim is false. A dot is an entry on which nothing depends.
 
 # %%
-false_twins(THEOREMS["CW8"], RECORDS["CW8"], 5)
-
-# %%
-false_twins(THEOREMS["CW9"], RECORDS["CW9"], 5)
-
-# %%
-false_twins(THEOREMS["CW10"], RECORDS["CW10"], 5)
-
-# %%
-false_twins(THEOREMS["CW14"], RECORDS["CW14"], 5)
+closing.twins(THEOREMS, RECORDS, 5)
 
 # %% [markdown]
 # ### Which hypothesis is needed where
-#
-# Every hypothesis is dropped against every clause that uses it, and a counterexample is searched. A
-# hypothesis that no clause needs would fail the theorem.
 
 # %%
-for identifier, theorem in THEOREMS.items():
-    needs(theorem, RECORDS[identifier])
+closing.hypotheses(THEOREMS, RECORDS)
 
 # %% [markdown]
 # ## 12. What the paper claims, and what is true
-#
-# The claims are restated in our own words from the abstract of the paper, read into precise
-# statements, and judged by the run above and by nothing else. A theorem counts only if all its
-# checks passed. Level G means that the derivation holds for all sizes. The other theorems on which
-# a claim rests have notebooks of their own.
 
 # %%
-results(RECORDS)
-
-# %%
-claims(RECORDS, CLAIMS)
+closing.verdicts(RECORDS, CLAIMS)
 
 # %% [markdown]
 # Reversibility is a property that softmax attention has only on special terms: a skew part of the

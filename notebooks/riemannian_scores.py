@@ -30,22 +30,20 @@ import matplotlib.pyplot as plt
 import numpy as np
 import sympy
 from flint import fmpq, fmpq_mat, fmpz_mat
+from reading import closing
 from reading import pictures as draw
 from reading.statements import (
     claims,
     clauses,
     computed,
-    derivation,
-    needs,
     number,
     outcome,
-    properties,
     prose,
     results,
     show,
     table,
 )
-from reading.twins import false_twins, step_of, values
+from reading.twins import step_of, values
 
 from numerics.metrics import LowRankMetric, pair_distances2
 from numerics.properties.woodbury import Sample, exact_solution
@@ -496,83 +494,38 @@ plt.show()
 # (RA7.overhead), and it does not fall with the number of parameters: it depends on $n / d$.
 #
 # ## 10. The derivations
-#
-# Each step below is an object with two sides, a reason and the list of what it uses. It is shown
-# from that object, and the same object is handed to the checker on the spot. Sizes are symbols: a
-# step that is *checked* holds for every $n$, $d$ and $r$.
 
 # %%
-derivation(THEOREMS["RA1"])
-
-# %%
-if "RA2" in THEOREMS:
-    derivation(THEOREMS["RA2"])
-
-# %%
-derivation(THEOREMS["RA3"])
-
-# %%
-derivation(THEOREMS["RA4"])
-
-# %%
-derivation(THEOREMS["RA5"])
-
-# %%
-derivation(THEOREMS["RA6"])
-
-# %%
-derivation(THEOREMS["RA7"])
-
-# %%
-derivation(THEOREMS["RA15"])
-
-# %%
-derivation(THEOREMS["RA18"])
+closing.derivations(THEOREMS)
 
 # %% [markdown]
 # ### In floating point, with a bound
-#
-# Each theorem also has a property that is tried on random arrays in two number formats: two ways to
-# compute one quantity, whose difference must stay below a bound that follows from the operations
-# and the data, entry by entry, while a planted error of eight bounds must be noticed.
 
 # %%
-properties(RECORDS)
+closing.in_floating_point(RECORDS)
 
 # %% [markdown]
 # ## 11. False twins
-#
-# A check that cannot fail shows nothing. Each theorem therefore carries near misses: a hypothesis
-# dropped, an index swapped, a factor forgotten. For each, two things must happen: its derivation
-# fails, and the run finds an exact instance that has all the hypotheses left and on which the claim
-# is false.
 
 # %%
-for identifier, theorem in THEOREMS.items():
-    false_twins(theorem, RECORDS[identifier], 0)
+closing.twins(THEOREMS, RECORDS, 0)
 
 # %% [markdown]
 # ### Which hypothesis is needed where
-#
-# Every hypothesis is dropped against every clause that uses it, and a counterexample is searched.
 
 # %%
-for identifier, theorem in THEOREMS.items():
-    if RECORDS[identifier]["necessity"]:
-        needs(theorem, RECORDS[identifier])
+closing.hypotheses(THEOREMS, RECORDS)
 
 # %% [markdown]
 # ## 12. What the paper claims, and what is true
 #
-# The claims are restated in our own words from the abstract of the paper, read into precise
-# statements, and judged by the run above and by nothing else. A theorem counts only if all its
-# checks passed. First the claim that scores with one metric a token are not of Gram form, in both
-# senses of the word; then the claims about cost.
+# First the claim that scores with one metric a token are not of Gram form, in both senses of the
+# word; then the claims about cost.
 
 # %%
 FORM = ("non-gram", "kernel-sense")
 COST = ("distance-cost", "inversion-cost", "below-cubic", "overhead")
-claims(RECORDS, FORM, paper)
+closing.verdicts(RECORDS, FORM, paper)
 
 # %% [markdown]
 # The counterexamples to the first, by name:
