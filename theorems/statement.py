@@ -4,7 +4,7 @@ of sums, products and deltas over declared arrays."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -27,13 +27,19 @@ def symbols_of(names: str) -> tuple[Any, ...]:
 @dataclass(frozen=True)
 class Assumption:
     """A hypothesis: equations used left to right, signs (array, ">0", ">=0" or "!=0"),
-    and `impose(draw)`, which fills the arrays of an exact instance so that they have it."""
+    and `impose(draw)`, which fills the arrays of an exact instance so that they have it;
+    `hypothesis` names the entry of the vocabulary that it is an instance of."""
 
     id: str
     text: str
     rules: tuple[Equation, ...] = ()
     impose: Callable[[Any], None] | None = None
     signs: tuple[tuple[IndexedBase, str], ...] = ()
+    hypothesis: str = field(default="", compare=False)
+
+
+class Local(Assumption):
+    """A hypothesis of one theorem alone; all others are instances of the vocabulary."""
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,18 @@ from itertools import product
 from math import isqrt
 
 from flint import fmpq
-from sympy import IndexedBase, KroneckerDelta, Sum, latex
+from sympy import IndexedBase, Sum, latex
 
 from theorems.assumptions.constructions import invertible, reflection, unit_vector
+from theorems.assumptions.vocabulary import hypothesis
 from theorems.checker.exact import Draw, Generators, Rejected, Rows, SmallIntegers, Value, times
-from theorems.statement import Assumption, symbols_of
+from theorems.statement import Assumption, array, symbols_of
 
 i, j, a, b, c, e = symbols_of("i j a b c e")
+n, m, d = symbols_of("n m d")
 
 
+@hypothesis(array("P", n, m), array("T", n, m, d, d), array("P'", n, m), array("T'", n, m, d, d))
 def same_blocks(P: IndexedBase, T: IndexedBase, P2: IndexedBase, T2: IndexedBase) -> Assumption:
     """P2_ij T2_ij = P_ij T_ij on every edge."""
 
@@ -34,6 +37,7 @@ def same_blocks(P: IndexedBase, T: IndexedBase, P2: IndexedBase, T2: IndexedBase
     return Assumption(f"{P2} {T2} = {P} {T}", text, (rule,), impose)
 
 
+@hypothesis(array("c", n, m), array("B", n, m, d, d))
 def frobenius_norm(norm: IndexedBase, block: IndexedBase) -> Assumption:
     """The Frobenius norm of block_ij is norm_ij, or norm_i along the whole row i."""
     rows, columns = block.shape[2:]
@@ -53,6 +57,7 @@ def frobenius_norm(norm: IndexedBase, block: IndexedBase) -> Assumption:
     return Assumption(f"{norm} is the norm of {block}", text, (rule,), impose)
 
 
+@hypothesis(array("c", n, m), array("B", n, m, d, d), array("P", n, m), array("t", n))
 def square_of_norm(
     norm: IndexedBase, block: IndexedBase, P: IndexedBase, row_norm: IndexedBase
 ) -> Assumption:
@@ -78,6 +83,7 @@ def square_of_norm(
     return Assumption(f"{norm}^2 is the square norm of {block}", text, (rule,), impose)
 
 
+@hypothesis(array("T", n, n, d, d), array("G", n, d, d))
 def isometry(T: IndexedBase, G: IndexedBase) -> Assumption:
     """T_ij^T G_i T_ij = G_j, with metrics G_i."""
     d = G.shape[-1]
@@ -94,17 +100,6 @@ def isometry(T: IndexedBase, G: IndexedBase) -> Assumption:
     pullback = Sum(T[i, j, a, b] * G[i, a, c] * T[i, j, c, e], (a, 1, d), (c, 1, d))
     text = f"${T}_{{ij}}^\\top {G}_i {T}_{{ij}} = {G}_j$"
     return Assumption(f"{T} is isometric for {G}", text, ((pullback, G[j, b, e]),), impose)
-
-
-def orthogonal(T: IndexedBase) -> Assumption:
-    """T_ij^T T_ij = I on every edge."""
-
-    def impose(draw: Draw) -> None:
-        for cell in draw.cells(T, 2):
-            _put(draw, T, cell, reflection(draw, draw.shape(T)[-1]))
-
-    rule = (Sum(T[i, j, a, b] * T[i, j, a, c], (a, 1, T.shape[-1])), KroneckerDelta(b, c))
-    return Assumption(f"{T} is orthogonal", f"${T}_{{ij}}^\\top {T}_{{ij}} = I$", (rule,), impose)
 
 
 def _put(draw: Draw, array: IndexedBase, cell: tuple[int, ...], rows: Rows) -> None:

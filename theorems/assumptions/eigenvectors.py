@@ -12,10 +12,14 @@ from theorems.assumptions.frames import (
 )
 from theorems.assumptions.metrics import applied, isometric_id
 from theorems.assumptions.constructions import unit_vector
+from theorems.assumptions.vocabulary import hypothesis
 from theorems.checker.exact import Draw, Rows, SmallIntegers, Value, evaluate
-from theorems.statement import Assumption, Definition, symbols_of
+from theorems.statement import Assumption, Definition, array, symbols_of
 
 i, j, a, b, c = symbols_of("i j a b c")
+n, d = symbols_of("n d")
+WALK = array("P", n, n), array("T", n, n, d, d), array("F", n, d, d)
+PARTS = array("p", n, d), array("q", n, d)
 
 
 def skew_form(
@@ -28,6 +32,7 @@ def skew_form(
     return Definition(Z[i, j, a, b], forth - back)
 
 
+@hypothesis(array("pi", n), *WALK, array("Z", n, n, d, d))
 def self_adjoint(
     pi: IndexedBase, P: IndexedBase, T: IndexedBase, F: IndexedBase, Z: IndexedBase
 ) -> Assumption:
@@ -89,14 +94,16 @@ def _ratio(draw: Draw, flow: Rows, r: int, s: int, rigid: bool, sign: str | None
     return flow[r][s] * draw.source.inverse(flow[s][r])
 
 
+@hypothesis(array("pi", n), *PARTS, array("F", n, d, d))
 def normalised(
     pi: IndexedBase, p: IndexedBase, q: IndexedBase, F: IndexedBase
 ) -> Assumption:
-    """|p|^2 + |q|^2 = 1 in the inner product, by the choice of pi, here or with `eigenvector`."""
+    """|p|^2 + |q|^2 = 1 in the inner product."""
     n, d = p.shape
     squares = [Sum(Sum(F[i, c, a] * u[i, a], (a, 1, d)) ** 2, (c, 1, d)) for u in (p, q)]
     whole = [Sum(pi[i] * square, (i, 1, n)) for square in squares]
 
+    # Instances choose pi, here or with `complex_eigenvector`.
     def impose(draw: Draw) -> None:
         if fixed(draw, pi):
             return
@@ -115,7 +122,8 @@ def _normalised(p: IndexedBase, q: IndexedBase) -> str:
     return f"{p.name} + i {q.name} is normalised"
 
 
-def eigenvector(
+@hypothesis(array("pi", n), *WALK, *PARTS, Symbol("alpha", real=True), Symbol("beta", real=True))
+def complex_eigenvector(
     pi: IndexedBase, P: IndexedBase, T: IndexedBase, F: IndexedBase,
     p: IndexedBase, q: IndexedBase, alpha: Symbol, beta: Symbol,
 ) -> Assumption:

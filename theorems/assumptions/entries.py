@@ -1,15 +1,20 @@
 """The shared vocabulary of hypotheses: what each says, how it rewrites, how to construct it."""
 
+from collections.abc import Sequence
 from itertools import product
 
 from flint import fmpq
-from sympy import IndexedBase, Integer, KroneckerDelta, Sum, latex, symbols
+from sympy import Expr, Indexed, IndexedBase, Integer, KroneckerDelta, Sum, latex, symbols
 
 from theorems.assumptions.constructions import invertible
-from theorems.checker.exact import Draw, Generators, Rejected, SmallIntegers
-from theorems.statement import Assumption
+from theorems.assumptions.vocabulary import hypothesis
+from theorems.checker.exact import Draw, Generators, Rejected, SmallIntegers, Value, evaluate
+from theorems.statement import Assumption, array, symbols_of
+
+n, m, d, i = symbols_of("n m d i")
 
 
+@hypothesis(array("P", n, m), ">0")
 def signed(array: IndexedBase, sign: str) -> Assumption:
     """Every entry of the array is ">0", ">=0" or "!=0"."""
     relation = {">0": ">", ">=0": r"\ge", "!=0": r"\ne"}[sign]
@@ -17,6 +22,7 @@ def signed(array: IndexedBase, sign: str) -> Assumption:
     return Assumption(f"{array}{sign}", text, signs=((array, sign),))
 
 
+@hypothesis(array("E", n, m), array("S", n, m))
 def exponential(array: IndexedBase, logs: IndexedBase) -> Assumption:
     """array = exp(logs) entry by entry; exact instances take whole powers of 2 for those of e."""
 
@@ -32,6 +38,23 @@ def exponential(array: IndexedBase, logs: IndexedBase) -> Assumption:
     return Assumption(f"{array} = exp({logs})", text, (), impose, ((array, ">0"),))
 
 
+@hypothesis(array("c", n)[i], array("v", n)[i], "v")
+def absolute_value(size: Indexed, value: Expr, shown: str) -> Assumption:
+    """The entry is the absolute value: it is >= 0 and has the same square; `shown` is the whole
+    array in LaTeX."""
+
+    def impose(draw: Draw) -> None:
+        for cell in draw.cells(size.base):
+            found = evaluate(value, draw, dict(zip(size.indices, cell, strict=True)))
+            known = found if isinstance(draw.source, Generators) else abs(found)
+            draw.put(size.base, cell, known)
+
+    text = f"${latex(size.base.label)} = \\lvert {shown} \\rvert$ entry by entry"
+    rule = (size**2, value**2)
+    return Assumption(f"{size.base} = |{value}|", text, (rule,), impose, ((size.base, ">=0"),))
+
+
+@hypothesis(array("P", n, m))
 def sums_to_one(array: IndexedBase) -> Assumption:
     """The last axis sums to 1: row-stochastic if also nonnegative, or weights of total 1."""
     index = symbols(f"k1:{len(array.shape) + 1}", integer=True, positive=True)
@@ -52,6 +75,26 @@ def sums_to_one(array: IndexedBase) -> Assumption:
     return Assumption(f"{array} sums to 1", text, (rule,), impose)
 
 
+@hypothesis(array("s", n))
+def indicator(array: IndexedBase) -> Assumption:
+    """Every entry is 0 or 1."""
+    index = symbols(f"k1:{len(array.shape) + 1}", integer=True, positive=True)
+
+    def impose(draw: Draw) -> None:
+        for cell in draw.cells(array):
+            draw.put(array, cell, toss(draw, (1, 0)))
+
+    text = f"${array} \\in \\{{0, 1\\}}$"
+    return Assumption(f"{array} is 0 or 1", text, ((array[index] ** 2, array[index]),), impose)
+
+
+def toss(draw: Draw, choices: Sequence) -> Value:
+    """A random choice in searches, the first one elsewhere: there every draw takes one path."""
+    random = type(draw.source) is SmallIntegers
+    return draw.source.rng.choice(choices) if random else choices[0]
+
+
+@hypothesis(array("F", n, d), array("H", d, n))
 def right_inverse(array: IndexedBase, inverse: IndexedBase) -> Assumption:
     """array @ inverse = I over the last two axes, and inverse @ array = I where they are square."""
     *lead, i, j, k = symbols(f"k1:{len(array.shape) + 2}", integer=True, positive=True)

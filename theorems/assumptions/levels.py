@@ -7,10 +7,11 @@ from math import prod
 
 from sympy import Expr, Indexed, IndexedBase, Integer, KroneckerDelta, Sum, Symbol
 
+from theorems.assumptions.vocabulary import hypothesis
 from theorems.checker.exact import Draw, Rejected, SmallIntegers, evaluate
-from theorems.statement import Assumption, Equation, Step, array, symbols_of
+from theorems.statement import Assumption, Equation, Local, Step, array, symbols_of
 
-i, j, a, b = symbols_of("i j a b")
+i, j, a, b, p, q, m, w = symbols_of("i j a b p q m w")
 STAGES = ("1", "l", "l+1")
 MOST = 9  # words of an exact instance
 
@@ -32,8 +33,8 @@ def size(name: str, label: str) -> Symbol:
 
 def equality(
     name: str, text: str, equation: Equation, chosen: IndexedBase | Symbol, value: Expr
-) -> Assumption:
-    """An equation; instances choose one of its arrays or numbers."""
+) -> Local:
+    """An equation of one theorem; instances choose one of its arrays or numbers."""
     base = chosen if isinstance(chosen, IndexedBase) else array(chosen.name)
     entry = (i, j, a, b)[: len(base.shape)]
 
@@ -41,11 +42,12 @@ def equality(
         for cell in draw.cells(base):
             draw.put(base, cell, evaluate(value, draw, dict(zip(entry, cell, strict=True))))
 
-    return Assumption(name, text, (equation,), impose)
+    return Local(name, text, (equation,), impose)
 
 
-def hypothesis(name: str, equation: Equation, chosen: IndexedBase | Symbol, value: Expr
-               ) -> Assumption:
+def induction_hypothesis(
+    name: str, equation: Equation, chosen: IndexedBase | Symbol, value: Expr
+) -> Local:
     """The claim at level l; instances choose one of its arrays or numbers."""
     return equality(f"{name} at level l", f"{name} at level $l$", equation, chosen, value)
 
@@ -62,6 +64,7 @@ def primed(entry: Indexed, *kept: Symbol) -> Indexed:
     ]
 
 
+@hypothesis("words", array("J", w, m)[q, p])
 def own_numbers(words: str, *kinds: Indexed) -> Assumption:
     """Each word has one number q, and no two words the same: the entry [q, word] is 1 if q is the
     number of the word and 0 otherwise, with one array for each kind of word."""
@@ -94,6 +97,7 @@ def own_numbers(words: str, *kinds: Indexed) -> Assumption:
                       tuple(rules), impose)
 
 
+@hypothesis("words", array("J", w, m)[q, p])
 def no_spare_number(words: str, *kinds: Indexed) -> Assumption:
     """Every number is the number of one word."""
     *others, last = kinds

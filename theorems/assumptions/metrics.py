@@ -18,14 +18,17 @@ from theorems.assumptions.frames import (
     assumed, choose_frames, edge, fixed, frame, identity, inverse_of, put_blocks, put_flow,
     put_rows, symmetric_flow, transposed, tree_law, turn,
 )
+from theorems.assumptions.vocabulary import hypothesis
 from theorems.checker.exact import Draw, Value
-from theorems.statement import Assumption, Definition, symbols_of
+from theorems.statement import Assumption, Definition, array, symbols_of
 
 i, j, a, b, c, e, f = symbols_of("i j a b c e f")
+n, d = symbols_of("n d")
+WALK = array("P", n, n), array("T", n, n, d, d)
 
 
 def row_stochastic(P: IndexedBase) -> Assumption:
-    """(a) Rows of P sum to 1."""
+    """Rows of P sum to 1, unless an earlier hypothesis has chosen P."""
     rows = sums_to_one(P)
 
     def impose(draw: Draw) -> None:
@@ -35,6 +38,7 @@ def row_stochastic(P: IndexedBase) -> Assumption:
     return replace(rows, impose=impose)
 
 
+@hypothesis(array("pi", n), array("P", n, n))
 def stationary(pi: IndexedBase, P: IndexedBase) -> Assumption:
     """pi P = pi: the law of spanning trees where P is row-stochastic."""
     rows = row_stochastic(P)
@@ -62,8 +66,9 @@ def flow_gap(pi: IndexedBase, P: IndexedBase, gap: IndexedBase) -> Definition:
     return Definition(gap[i, j], pi[i] * P[i, j] - pi[j] * P[j, i])
 
 
+@hypothesis(array("pi", n), array("P", n, n), array("g", n, n))
 def balanced(pi: IndexedBase, P: IndexedBase, gap: IndexedBase) -> Assumption:
-    """(b) pi_i P_ij = pi_j P_ji, read with `flow_gap(pi, P, gap)`."""
+    """pi_i P_ij = pi_j P_ji, read with `flow_gap(pi, P, gap)`."""
     rows = row_stochastic(P)
 
     def impose(draw: Draw) -> None:
@@ -97,8 +102,9 @@ def frames(F: IndexedBase, F_inv: IndexedBase) -> Assumption:
     return replace(right_inverse(F, F_inv), impose=impose)
 
 
+@hypothesis(*WALK, array("F", n, d, d))
 def isometric(P: IndexedBase, T: IndexedBase, F: IndexedBase) -> Assumption:
-    """(c) T_ij^T G_i T_ij = G_j on edges, for the metrics G_i = F_i^T F_i."""
+    """T_ij^T G_i T_ij = G_j on edges, for the metrics G_i = F_i^T F_i."""
 
     def impose(draw: Draw) -> None:
         if fixed(draw, T):
@@ -131,8 +137,9 @@ def paired_id(P: IndexedBase, T: IndexedBase) -> str:
     return f"{T.name} has inverse pairs on edges of {P.name}"
 
 
+@hypothesis(*WALK)
 def inverse_pairs(P: IndexedBase, T: IndexedBase) -> Assumption:
-    """(d) T_ij T_ji = I on edges."""
+    """T_ij T_ji = I on edges."""
 
     def impose(draw: Draw) -> None:
         if fixed(draw, T) or assumed(draw, isometric_id(P, T)):
@@ -183,6 +190,7 @@ def _transported(
     return impose
 
 
+@hypothesis(*WALK, array("u", n, d), array("F", n, d, d))
 def harmonic(P: IndexedBase, T: IndexedBase, u: IndexedBase, F: IndexedBase) -> Assumption:
     """W u = u."""
     rule = (applied(P, T, u), u[i, a])
@@ -190,6 +198,7 @@ def harmonic(P: IndexedBase, T: IndexedBase, u: IndexedBase, F: IndexedBase) -> 
                       _transported(P, T, u, F, True))
 
 
+@hypothesis(*WALK, array("u", n, d), array("F", n, d, d))
 def parallel(P: IndexedBase, T: IndexedBase, u: IndexedBase, F: IndexedBase) -> Assumption:
     """T_ij u_j = u_i on edges."""
     rule = (P[i, j] * Sum(T[i, j, a, b] * u[j, b], (b, 1, u.shape[1])), P[i, j] * u[i, a])

@@ -8,15 +8,18 @@ world of its own, as along a filtration.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum, latex
 
 from theorems.assumptions.entries import signed
+from theorems.assumptions.vocabulary import hypothesis
 from theorems.checker.exact import Draw, SmallIntegers
 from theorems.statement import Assumption, Definition, Step, array, symbols_of
 
 n, d = symbols_of("n d")
+m = symbols_of("m")[0]
 i, e, c1, c2 = symbols_of("i e c1 c2")
 
 
@@ -62,8 +65,7 @@ class Readout:
                     flip = value * mass < 0 and draw.source.rng.randrange(4) > 0
                     draw.put(self.kappa, cell, -value if flip else value)
 
-        mass = signed(self.N, ">0")
-        return Assumption(mass.id, mass.text, (), impose, mass.signs)
+        return replace(signed(self.N, ">0"), impose=impose)
 
     @property
     def weights(self) -> tuple:
@@ -81,6 +83,7 @@ class Readout:
         return Sum(self.kappa[query, j] * self.mu[query, j] * self.v[j, e], (j, 1, self.size))
 
 
+@hypothesis(array("C", n, m))
 def one_each(choice: IndexedBase) -> Assumption:
     """Each row has one entry 1 and otherwise 0: the matrix of a map."""
 
@@ -99,6 +102,7 @@ def one_each(choice: IndexedBase) -> Assumption:
     return Assumption(f"{choice} is a map", text, rules, impose)
 
 
+@hypothesis(array("E", n, d), "$E = 0$")
 def nothing(entries: IndexedBase, text: str) -> Assumption:
     """All entries are 0."""
     places = symbols_of("i j e")[: len(entries.shape)]

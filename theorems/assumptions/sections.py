@@ -7,11 +7,15 @@ from collections.abc import Callable
 from sympy import Expr, Indexed, IndexedBase, Integer, KroneckerDelta, Sum, latex
 
 from theorems.assumptions.constructions import invertible, reflection
+from theorems.assumptions.vocabulary import hypothesis
 from theorems.checker.exact import Draw, Rows, evaluate, times
-from theorems.statement import Assumption, array, symbols_of
+from theorems.statement import Assumption, Local, array, symbols_of
 
 i, j, k, a, b, c = symbols_of("i j k a b c")
+n, d = symbols_of("n d")
 Gauge = tuple[IndexedBase, IndexedBase]
+E, T = array("E", n, n), array("T", n, n, d, d)
+GAUGE = array("g", n, d, d), array("g^{-1}", n, d, d)
 
 
 def put(draw: Draw, target: IndexedBase, cell: tuple[int, ...], rows: Rows) -> None:
@@ -60,7 +64,10 @@ def _shown(edge: Expr) -> str:
     return latex(edge).replace("i,j", "ij")
 
 
-def parallel(edge: Expr, T: IndexedBase, u: IndexedBase, gauge: Gauge | None = None) -> Assumption:
+@hypothesis(E[i, j], T, array("u", n, d, d))
+def parallel_sections(
+    edge: Expr, T: IndexedBase, u: IndexedBase, gauge: Gauge | None = None
+) -> Assumption:
     """T_ij u_j = u_i, for the columns of u_i, on the edges (i, j) where the weight is not 0."""
     section = Sum(T[i, j, a, b] * u[j, b, c], (b, 1, T.shape[-1]))
     text = f"${T}_{{ij}} {latex(u.label)}_j = {latex(u.label)}_i$ where ${_shown(edge)} \\ne 0$"
@@ -81,6 +88,7 @@ def _transports(
             put(draw, T, (r, s), times(frame, matrix(draw, gauge[1], (s,))))
 
 
+@hypothesis(E, T, GAUGE)
 def gauged(E: IndexedBase, T: IndexedBase, gauge: Gauge) -> Assumption:
     """T_ij = g_i g_j^{-1} on the edges E_ij != 0."""
     g, inverse = gauge
@@ -92,6 +100,7 @@ def gauged(E: IndexedBase, T: IndexedBase, gauge: Gauge) -> Assumption:
     )
 
 
+@hypothesis(E, array("h", n, n, d, d), T, GAUGE)
 def flat(E: IndexedBase, h: IndexedBase, T: IndexedBase, gauge: Gauge) -> Assumption:
     """The holonomies h_ij = g_i^{-1} T_ij g_j of all edges are I."""
     rule = (E[i, j] * h[i, j, a, b], E[i, j] * KroneckerDelta(a, b))
@@ -101,6 +110,7 @@ def flat(E: IndexedBase, h: IndexedBase, T: IndexedBase, gauge: Gauge) -> Assump
     )
 
 
+@hypothesis(E, array("h", n, n, d, d), array("w", d, d))
 def fixed(E: IndexedBase, h: IndexedBase, w: IndexedBase, T: IndexedBase | None = None,
           gauge: Gauge | None = None) -> Assumption:
     """h_ij w = w on the edges, for the columns of w; instances have T_ij = g_i h_ij g_j^{-1}."""
@@ -131,6 +141,7 @@ def fixed(E: IndexedBase, h: IndexedBase, w: IndexedBase, T: IndexedBase | None 
     return Assumption(f"{h} fixes {w} along {E}", text, (rule,), impose)
 
 
+@hypothesis(E[i, j], T)
 def mutual(edge: Expr, T: IndexedBase) -> Assumption:
     """T_ij T_ji = I on the edges (i, j) where the weight is not 0; a self-loop is an involution."""
     back = Sum(T[i, j, a, b] * T[j, i, b, c], (b, 1, T.shape[-1]))
@@ -152,6 +163,7 @@ def mutual(edge: Expr, T: IndexedBase) -> Assumption:
     return Assumption(f"{T}_ij inverts {T}_ji along {edge}", text, (rule,), impose)
 
 
+@hypothesis((array("T_o", n, d, d), array("T^o", n, d, d)), T, array("R", n, n, d, d))
 def triangles_from(root: Gauge, T: IndexedBase, R: IndexedBase) -> Assumption:
     """The holonomies R_ij of all triangles through a root are I; T_io leads to it, T_oj away."""
 
@@ -167,6 +179,7 @@ def triangles_from(root: Gauge, T: IndexedBase, R: IndexedBase) -> Assumption:
     return Assumption("triangles through the root are flat", text, (rule,), impose)
 
 
+@hypothesis(array("s", n))
 def node(s: IndexedBase) -> Assumption:
     """s is the indicator of one node."""
     total = Sum(s[i], (i, 1, s.shape[0]))
@@ -182,6 +195,10 @@ def _choose_node(draw: Draw, s: IndexedBase) -> None:
         draw.put(s, (r,), int(r == here))
 
 
+@hypothesis(
+    (array("X", d, d)[a, b], KroneckerDelta(a, b)), array("X", d, d), array("s", n), array("t", n),
+    array("u", n, d, d),
+)
 def carries(claim: tuple[Expr, Expr], X: IndexedBase, s: IndexedBase, t: IndexedBase, u: IndexedBase
             ) -> Assumption:
     """The claim that the product X of the transports from s to t carries the sections at t to s."""
@@ -209,8 +226,8 @@ def _at(draw: Draw, frames: IndexedBase, mark: IndexedBase) -> Rows:
     return total
 
 
-def equals(entry: Indexed, value: Expr, text: str) -> Assumption:
-    """The array has these entries."""
+def equals(entry: Indexed, value: Expr, text: str) -> Local:
+    """The array has the entries that one theorem gives it."""
     target = entry.base
 
     def impose(draw: Draw) -> None:
@@ -218,9 +235,10 @@ def equals(entry: Indexed, value: Expr, text: str) -> Assumption:
             environment = dict(zip(entry.indices, cell, strict=True))
             draw.put(target, cell, evaluate(value, draw, environment))
 
-    return Assumption(f"{target} is known", text, ((entry, value),), impose)
+    return Local(f"{target} is known", text, ((entry, value),), impose)
 
 
+@hypothesis(array("A", d, d), array("C", d, d), array("B", d, d))
 def identity_product(A: IndexedBase, C: IndexedBase, B: IndexedBase) -> Assumption:
     """A = I, where A is defined as C B."""
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from flint import fmpq
-from sympy import IndexedBase, Integer, KroneckerDelta, Sum, latex, symbols
+from sympy import IndexedBase, Integer, KroneckerDelta, Sum, latex
 
 from theorems.assumptions.constructions import reflection
+from theorems.assumptions.entries import indicator
+from theorems.assumptions.vocabulary import hypothesis
 from theorems.checker.exact import Draw, Rejected
-from theorems.statement import Assumption, symbols_of
+from theorems.statement import Assumption, array, symbols_of
 
-i, j, k, l, p = symbols_of("i j k l p")
+i, j, k, l, p, n, m = symbols_of("i j k l p n m")
 
 
-def eigenvectors(D: IndexedBase, V: IndexedBase, mu: IndexedBase) -> Assumption:
+@hypothesis(array("D", n, n), array("V", n, m), array("mu", m))
+def orthonormal_eigenvectors(D: IndexedBase, V: IndexedBase, mu: IndexedBase) -> Assumption:
     """The columns of V (n, t) are orthonormal eigenvectors of the symmetric D (n, n)."""
     n, t = V.shape
 
@@ -41,19 +46,7 @@ def eigenvectors(D: IndexedBase, V: IndexedBase, mu: IndexedBase) -> Assumption:
     return Assumption(f"{V} are eigenvectors of {D}", text, rules, impose)
 
 
-def orthogonal(Q: IndexedBase) -> Assumption:
-    """Q^T Q = I."""
-    n, _ = Q.shape
-
-    def impose(draw: Draw) -> None:
-        rows = reflection(draw, draw.size(n))
-        for row, column in draw.cells(Q):
-            draw.put(Q, (row, column), rows[row - 1][column - 1])
-
-    rule = (Sum(Q[i, k] * Q[i, l], (i, 1, n)), KroneckerDelta(k, l))
-    return Assumption(f"{Q} is orthogonal", f"${Q}^\\top {Q} = I$", (rule,), impose)
-
-
+@hypothesis(array("c", n))
 def sum_zero(c: IndexedBase) -> Assumption:
     """The entries of c sum to 0."""
     (n,) = c.shape
@@ -68,17 +61,17 @@ def sum_zero(c: IndexedBase) -> Assumption:
 
 
 def bits(theta: IndexedBase) -> Assumption:
-    """Every entry is 0 or 1."""
-    index = symbols(f"k1:{len(theta.shape) + 1}", integer=True, positive=True)
+    """Every entry is 0 or 1, each alike in searches and in symbolic instances."""
 
     def impose(draw: Draw) -> None:
         for cell in draw.cells(theta):
             draw.put(theta, cell, fmpq(draw.source.rng.randrange(2)))
 
     text = f"every ${latex(theta.label)}$ is $0$ or $1$"
-    return Assumption(f"{theta} is 0 or 1", text, ((theta[index] ** 2, theta[index]),), impose)
+    return replace(indicator(theta), text=text, impose=impose)
 
 
+@hypothesis(array("b", m), array("c", m))
 def nested_bits(near: IndexedBase, far: IndexedBase) -> Assumption:
     """Bits of which those of near are among those of far."""
 

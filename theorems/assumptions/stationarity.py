@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import product
 
 from sympy import IndexedBase, Integer, KroneckerDelta, Sum, latex
 
 from theorems.assumptions.constructions import invertible
-from theorems.checker.exact import Draw, Generators, Rejected, Rows, SmallIntegers, Value, times
-from theorems.statement import Assumption, symbols_of
+from theorems.assumptions.entries import toss
+from theorems.assumptions.vocabulary import hypothesis
+from theorems.checker.exact import Draw, Generators, Rejected, Rows, Value, times
+from theorems.statement import Assumption, array, symbols_of
 
 i, j, k, l, a, b, q = symbols_of("i j k l a b q")
+n, m, d = symbols_of("n m d")
+CHAIN = array("P", n, n), array("pi", n)
 
 
+@hypothesis(*CHAIN, array("f", n, n))
 def detailed_balance(P: IndexedBase, pi: IndexedBase, flow: IndexedBase) -> Assumption:
     """pi_i P_ij = pi_j P_ji: a symmetric flow, written as flow_ij + flow_ji."""
 
@@ -27,7 +31,8 @@ def detailed_balance(P: IndexedBase, pi: IndexedBase, flow: IndexedBase) -> Assu
     return Assumption(f"{P} is in detailed balance with {pi}", text, (rule,), impose)
 
 
-def stationary(P: IndexedBase, pi: IndexedBase, unit: bool = False) -> Assumption:
+@hypothesis(*CHAIN)
+def stationary_chain(P: IndexedBase, pi: IndexedBase, unit: bool = False) -> Assumption:
     """Row-stochastic P and pi P = pi, built from a circulation; sum pi = 1 where unit."""
     n = pi.shape[0]
 
@@ -44,9 +49,10 @@ def stationary(P: IndexedBase, pi: IndexedBase, unit: bool = False) -> Assumptio
     return Assumption(f"{pi} is stationary{law} for {P}", text, tuple(rules), impose)
 
 
+@hypothesis(*CHAIN, array("h", n))
 def two_laws(P: IndexedBase, pi: IndexedBase, h: IndexedBase) -> Assumption:
     """pi and h_i pi_i are stationary for the row-stochastic P."""
-    first = stationary(P, pi)
+    first = stationary_chain(P, pi)
 
     def impose(draw: Draw) -> None:
         size = _two_classes(draw, P, pi)
@@ -59,6 +65,7 @@ def two_laws(P: IndexedBase, pi: IndexedBase, h: IndexedBase) -> Assumption:
     return Assumption(f"{pi}, {h} {pi} are stationary for {P}", text, (rule, *first.rules), impose)
 
 
+@hypothesis(*CHAIN, array("lambda", m, n))
 def laws_of_classes(P: IndexedBase, pi: IndexedBase, laws: IndexedBase) -> Assumption:
     """Every row of laws is stationary for P; instances weight the two parts of pi."""
 
@@ -75,26 +82,16 @@ def laws_of_classes(P: IndexedBase, pi: IndexedBase, laws: IndexedBase) -> Assum
     return Assumption(f"{laws} are stationary for {P}", text, (rule,), impose)
 
 
-def indicator(s: IndexedBase) -> Assumption:
-    """s is 0 or 1."""
-
-    def impose(draw: Draw) -> None:
-        for cell in draw.cells(s):
-            draw.put(s, cell, _toss(draw, (1, 0)))
-
-    entry = s[(i, j)[: len(s.shape)]]
-    return Assumption(f"{s} is 0 or 1", f"${s} \\in \\{{0, 1\\}}$", ((entry**2, entry),), impose)
-
-
+@hypothesis(*CHAIN, array("s", n))
 def closed_set(P: IndexedBase, pi: IndexedBase, s: IndexedBase) -> Assumption:
     """Row-stochastic P with pi P = pi, and no edge out of the set with indicator s."""
 
     def impose(draw: Draw) -> None:
         (n,) = draw.shape(s)
-        size = _toss(draw, range(1, n + 1))
+        size = toss(draw, range(1, n + 1))
         for row in range(1, n + 1):
             draw.put(s, (row,), int(row <= size))
-        if _toss(draw, (False, True)):
+        if toss(draw, (False, True)):
             return _apart(draw, P, pi, size)
         _law_and_rows(draw, P, pi, _circulation(draw, size, ">=0"))
         for row in range(size + 1, n + 1):
@@ -110,13 +107,14 @@ def closed_set(P: IndexedBase, pi: IndexedBase, s: IndexedBase) -> Assumption:
     return Assumption(f"{s} is closed under {P}", text, rules, impose)
 
 
+@hypothesis(*CHAIN, array("b", n, n))
 def causal_order(P: IndexedBase, pi: IndexedBase, before: IndexedBase) -> Assumption:
     """Causal row-stochastic P >= 0, pi P = pi >= 0; before_ki is 1 for i < k and 0 elsewhere."""
 
     def impose(draw: Draw) -> None:
         (n,) = draw.shape(pi)
         for row in range(1, n + 1):
-            stays = row == 1 or _toss(draw, (row == 2, True, False))
+            stays = row == 1 or toss(draw, (row == 2, True, False))
             weights: list[Value] = [0] * (row - 1) + [1]
             if not stays:
                 weights = [draw.source.fresh(">=0") for _ in range(row)]
@@ -138,12 +136,13 @@ def causal_order(P: IndexedBase, pi: IndexedBase, before: IndexedBase) -> Assump
     return Assumption(f"{P} is causal with the law {pi}", text, rules, impose, signs)
 
 
+@hypothesis(array("P", n, n), array("e", n))
 def absorbing(P: IndexedBase, e: IndexedBase) -> Assumption:
     """Row k of P is e_k, where e is the indicator of the state k."""
 
     def impose(draw: Draw) -> None:
         (n,) = draw.shape(e)
-        state = _toss(draw, range(1, n + 1))
+        state = toss(draw, range(1, n + 1))
         for column in range(1, n + 1):
             draw.put(e, (column,), int(column == state))
             draw.put(P, (state, column), int(column == state))
@@ -152,6 +151,7 @@ def absorbing(P: IndexedBase, e: IndexedBase) -> Assumption:
     return Assumption(f"{e} is absorbing", text, ((e[i] * P[i, j], e[i] * e[j]),), impose)
 
 
+@hypothesis(array("N", d, m), array("C", d, n), array("L", m, d), array("L'", n, d))
 def spanning(N: IndexedBase, C: IndexedBase, L: IndexedBase, L2: IndexedBase) -> Assumption:
     """N L + C L' = I: the columns of N and C span the space."""
     v, w = N.shape[1], C.shape[1]
@@ -176,7 +176,8 @@ def spanning(N: IndexedBase, C: IndexedBase, L: IndexedBase, L2: IndexedBase) ->
     return Assumption(f"{N} {L} + {C} {L2} = I", text, (rule,), impose)
 
 
-def isotropic(N: IndexedBase, K: IndexedBase) -> Assumption:
+@hypothesis(array("N", d, m), array("K", d, d))
+def isotropic_subspace(N: IndexedBase, K: IndexedBase) -> Assumption:
     """N^T K N = 0: K vanishes on the span of the columns of N, which are independent."""
     d, _ = N.shape
 
@@ -194,12 +195,6 @@ def isotropic(N: IndexedBase, K: IndexedBase) -> Assumption:
     rule = (Sum(N[a, k] * K[a, b] * N[b, l], (a, 1, d), (b, 1, d)), Integer(0))
     text = f"${N}^\\top {K} {N} = 0$"
     return Assumption(f"{K} vanishes on {N}", text, (rule,), impose)
-
-
-def _toss(draw: Draw, choices: Sequence) -> Value:
-    """A random choice in searches, the first one elsewhere: there every draw takes one path."""
-    random = type(draw.source) is SmallIntegers
-    return draw.source.rng.choice(choices) if random else choices[0]
 
 
 def _stationary(P: IndexedBase, pi: IndexedBase) -> list:
@@ -223,7 +218,7 @@ def _two_classes(draw: Draw, P: IndexedBase, pi: IndexedBase) -> int:
     """P with the law pi and the closed sets {1, ..., size} and the rest, which P > 0 leaves empty;
     returns size."""
     (n,) = draw.shape(pi)
-    size = n if draw.signs.get(str(P)) == ">0" else _toss(draw, range(1, n + 1))
+    size = n if draw.signs.get(str(P)) == ">0" else toss(draw, range(1, n + 1))
     _apart(draw, P, pi, size)
     return size
 

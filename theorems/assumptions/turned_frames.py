@@ -10,14 +10,15 @@ from itertools import product
 
 from sympy import Expr, Integer, KroneckerDelta, Sum, Symbol
 
-from theorems.assumptions.entries import right_inverse
+from theorems.assumptions.entries import indicator, right_inverse
 from theorems.assumptions.frames import (
     assumed, choose_frames, fixed, frame, identity, inverse_of, put_blocks, put_rows, transposed,
     turn,
 )
+from theorems.assumptions.matrices import orthogonal
 from theorems.assumptions.metrics import metric
 from theorems.checker.exact import Draw, Rows, SmallIntegers, times
-from theorems.statement import Assumption, Definition, array, symbols_of
+from theorems.statement import Definition, Local, array, symbols_of
 
 n, d = symbols_of("n d")
 i, j, k, a, b, c, e, f = symbols_of("i j k a b c e f")
@@ -132,16 +133,16 @@ def _coboundary(pairs: dict[int, tuple[Rows, Rows]]) -> dict[tuple[int, int], Ro
 
 def _unrelated(draw: Draw) -> dict[tuple[int, int], Rows]:
     """Turns without a gauge; where triangles of three nodes are flat, two turns close them."""
-    opposite = assumed(draw, OPPOSITE) or assumed(draw, PAIRED)
+    transposed_back = assumed(draw, OPPOSITE) or assumed(draw, PAIRED)
     found: dict[tuple[int, int], Rows] = {}
     for r, s in draw.cells(R, 2):
         if r == s and assumed(draw, UNIT):
             found[r, s] = identity(draw.size(d))
-        elif opposite and r > s:
+        elif transposed_back and r > s:
             found[r, s] = transposed(found[s, r])
         else:
-            found[r, s] = _element(draw, opposite and r == s, r != s - 1)
-    if assumed(draw, FLAT) and draw.size(n) == 3 and not opposite:
+            found[r, s] = _element(draw, transposed_back and r == s, r != s - 1)
+    if assumed(draw, FLAT) and draw.size(n) == 3 and not transposed_back:
         for one, two, three in ((1, 2, 3), (1, 3, 2)):
             around = times(found[one, two], found[two, three])
             found[three, one] = _inverse(draw, around)
@@ -169,35 +170,32 @@ def total(term: Expr, *indices: Symbol) -> Expr:
 
 
 framed = replace(right_inverse(E, coframe), impose=_frames)
-orthogonal = Assumption(
-    ORTHOGONAL, r"$R_{ij}^\top R_{ij} = I$",
-    ((total(R[i, j, c, a] * R[i, j, c, b], c), KroneckerDelta(a, b)),), _choose,
-)
-unit = Assumption(
+turns_orthogonal = replace(orthogonal(R), impose=_choose)
+unit_turn = Local(
     UNIT, "$R_{ii} = I$", ((R[i, i, a, b], KroneckerDelta(a, b)),), _choose
 )
-opposite = Assumption(
+transposed_back = Local(
     OPPOSITE, r"$R_{ji} = R_{ij}^\top$", ((gap[i, j, a, b], Integer(0)),), _choose
 )
-flat = Assumption(
+flat_triangles = Local(
     FLAT, r"$R_{ij} R_{jk} R_{ki} = I$ where $w_{ijk} \ne 0$",
     ((W[i, j, k] * total(R[i, j, a, c] * R[j, k, c, e] * R[k, i, e, b], c, e),
       W[i, j, k] * KroneckerDelta(a, b)),), _choose,
 )
 gauge = replace(right_inverse(g, inverse_g), impose=_choose)
-gauged = Assumption(
+turns_from_gauge = Local(
     GAUGED, r"$R_{ij} = g_i g_j^{-1}$",
     ((R[i, j, a, b], total(g[i, a, c] * inverse_g[j, c, b], c)),), _choose,
 )
-paired = Assumption(
+paired = Local(
     PAIRED, "$T_{ij} T_{ji} = I$",
     ((total(T[i, j, a, c] * T[j, i, c, b], c), KroneckerDelta(a, b)),), _choose,
 )
-isometric = Assumption(
+isometric_everywhere = Local(
     "T is isometric", r"$T_{ij}^\top G_i T_{ij} = G_j$",
     ((total(total(E[i, e, a] * T[i, j, a, b], a) * total(E[i, e, c] * T[i, j, c, f], c), e),
       total(E[j, e, b] * E[j, e, f], e)),), _isometries,
 )
-graph = Assumption(
-    "Q is a graph", r"$Q_{ij} \in \{0, 1\}$", ((Q[i, j] ** 2, Q[i, j]),), _four_cycle
+graph = replace(
+    indicator(Q), id="Q is a graph", text=r"$Q_{ij} \in \{0, 1\}$", impose=_four_cycle
 )

@@ -10,13 +10,15 @@ from flint import fmpq
 from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Mul, Sum, latex
 
 from theorems.assumptions.constructions import invertible
+from theorems.assumptions.vocabulary import hypothesis
 from theorems.checker.exact import Draw, Rejected
-from theorems.statement import Assumption, Matrix, RankBound, Step, symbols_of
+from theorems.statement import Assumption, Matrix, RankBound, Step, array, symbols_of
 
-i, j, p, q = symbols_of("i j p q")
+i, j, p, q, n, m, d, w = symbols_of("i j p q n m d w")
 FIRST, SECOND = symbols_of("k1 k2 k3"), symbols_of("l1 l2 l3")
 
 
+@hypothesis(array("J", w, m), array("K", w, n))
 def side_by_side(*parts: IndexedBase) -> Assumption:
     """The columns of arrays of shape (w, ...) are orthonormal, all together."""
     rules = tuple(
@@ -29,6 +31,7 @@ def side_by_side(*parts: IndexedBase) -> Assumption:
     return Assumption(f"{names} side by side", text, rules, lambda draw: _unit_columns(draw, parts))
 
 
+@hypothesis(array("J", w, m), array("K", w, n))
 def complete(*parts: IndexedBase) -> Assumption:
     """The columns of arrays of shape (w, ...) span R^w: the sum of all J J^T is the identity."""
     *others, last = parts
@@ -93,6 +96,7 @@ def total_width(name: str, *parts: IndexedBase) -> tuple[Step, Step]:
     return whole, parted
 
 
+@hypothesis(array("F", n, w), array("H", n, w), array("A", w, n), array("B", w, n))
 def all_independent(
     F: IndexedBase, H: IndexedBase, A: IndexedBase, B: IndexedBase
 ) -> Assumption:
@@ -133,6 +137,7 @@ def claimed_width(
     )
 
 
+@hypothesis(array("C", m, d, d), array("D", m, d, d))
 def independent_symmetric(C: IndexedBase, dual: IndexedBase) -> Assumption:
     """Matrices C_q whose symmetric parts are independent: C and C^T have one dual family."""
     h, k, a, b = symbols_of("h k a b")

@@ -9,7 +9,7 @@ from sympy import Expr, Integer, Sum, Symbol
 from theorems.assumptions.readouts import Readout, d, e, i, n, one_each
 from theorems.checker.exact import Draw, SmallIntegers
 from theorems.statement import (
-    Assumption, Bound, Clause, Definition, Iff, Mutant, Step, Theorem, Witness, array, symbols_of,
+    Bound, Clause, Definition, Iff, Local, Mutant, Step, Theorem, Witness, array, symbols_of,
 )
 
 m, m_p, n_a, d_o = symbols_of("m m' n' d_o")
@@ -101,8 +101,8 @@ def _largest(draw: Draw) -> None:
 
 
 gap = Definition(below[j], h - values(j))
-at_most_h = Assumption("the functional is at most h", r"$g \cdot v_j \le h$ for every token", (),
-                       _largest, ((below, ">=0"),))
+at_most_h = Local("the functional is at most h", r"$g \cdot v_j \le h$ for every token", (),
+                  _largest, ((below, ">=0"),))
 weights_sign = Bound(
     id="weights_sign", small=Integer(0), large=world.w[i, j],
     certificate=world.kappa[i, j] * world.mu[i, j] * world.r[i],

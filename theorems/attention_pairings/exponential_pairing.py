@@ -8,11 +8,11 @@ from sympy import Expr, Integer, Sum, Symbol
 
 from theorems.assumptions.entries import exponential, signed
 from theorems.assumptions.readouts import Readout, e, i, n
-from theorems.assumptions.levels import hypothesis, level
+from theorems.assumptions.levels import induction_hypothesis, level
 from theorems.checker.exact import Draw
 from theorems.rules import Induction, Logarithm
 from theorems.statement import (
-    Assumption, Bound, Cited, Clause, Definition, Equation, Iff, Mutant, Step, Theorem, Witness,
+    Bound, Cited, Clause, Definition, Equation, Iff, Local, Mutant, Step, Theorem, Witness,
     array, symbols_of,
 )
 
@@ -42,7 +42,7 @@ def _zero(draw: Draw) -> None:
     draw.put(array("z"), (), 0)
 
 
-one_zero = Assumption("a zero", r"$\kappa(q_0, k_0) = z = 0$", ((z, Integer(0)),), _zero)
+one_zero = Local("a zero", r"$\kappa(q_0, k_0) = z = 0$", ((z, Integer(0)),), _zero)
 zeros = Step(
     id="zeros", lhs=kappa[i, j], rhs=Integer(0),
     by=(Definition(kappa[i, j], row[i] * step_k[i, j]), Definition(row[i], z * step_q[i]),
@@ -81,7 +81,7 @@ def claim(label: str) -> Equation:
 
 value_l, partial_l = claim("l")
 next_value = array("s_{l+1}", n, m)[i, j]
-at_l = hypothesis("the sum over coordinates", claim("l"), value_l.base, partial_l)
+at_l = induction_hypothesis("the sum over coordinates", claim("l"), value_l.base, partial_l)
 first_value = array("s_{1}", n, m)[i, j]
 first_coordinate = Step(
     id="first_coordinate", lhs=claim("1")[0], rhs=claim("1")[1],

@@ -8,22 +8,24 @@ from sympy import Sum
 
 from theorems.assumptions.entries import signed
 from theorems.attention_pairings.steps.exponential_series import (
-    ORDERS, alternating, alternating_error, below, even_positive, first_alternating, first_tail, g,
-    k, next_alternating, next_tail, odd_negative, past, poisson, sign, tail, tail_error, tail_sign,
+    ORDERS, alternating, alternating_error, below, even_positive, first_alternating, first_tail,
+    g, k, next_alternating, next_tail, odd_negative, past, poisson, sign, tail, tail_error,
+    tail_sign,
 )
 from theorems.attention_pairings.steps.gaussian_moments import (
-    C, D, K, M, alternating_moments, antithetic_mean, antithetic_variance, generating, gk, gq, half,
-    normalised, o, positive_mean, positive_variance, saving, shifted_density, square_completed,
-    total, trig_mean, trig_variance,
+    C, D, K, M, alternating_moments, antithetic_mean, antithetic_variance, generating, gk, gq,
+    half, shifted_densities, o, positive_mean, positive_variance, saving, shifted_density,
+    square_completed, total, trig_mean, trig_variance,
 )
 from theorems.attention_pairings.steps.monomial_features import (
     WORDS, collected, count, dimension, divisible, first_power, first_share, first_words, h,
     next_power, next_words, of, pascal, powers, second_share, w, weighted, without,
 )
 from theorems.attention_pairings.steps.random_estimates import (
-    average_mean, average_variance, cosine, cosine2, independent, negative_cosine, on_circles,
-    positive_estimate, positive_expectation, positive_exponent, product_features, repeated, sigma,
-    sine, sine2, trig_estimate, trig_expectation, trig_exponent, trig_features, trig_product,
+    average_mean, average_variance, cosine, cosine2, independent_samples, negative_cosine,
+    on_circles, positive_estimate, positive_expectation, positive_exponent, product_features,
+    repeated, sigma, sine, sine2, trig_estimate, trig_expectation, trig_exponent, trig_features,
+    trig_product,
 )
 from theorems.statement import Clause, Definition, Mutant, Theorem, array
 
@@ -111,7 +113,7 @@ THEOREM = Theorem(
     ),
     mutants=(
         Mutant("density_not_normalised", generating, "shifted densities of any integral",
-               drop=(normalised,)),
+               drop=(shifted_densities,)),
         Mutant("biased", positive_mean, "features without their Gaussian factors",
                redefine=(Definition(K, M),)),
         Mutant("variance_without_1", replace(positive_variance, rhs=K**2 * M**2),
@@ -133,7 +135,7 @@ THEOREM = Theorem(
         Mutant("samples_do_not_help", replace(average_variance, rhs=sigma),
                "the variance of one sample"),
         Mutant("one_sample", average_variance, "one sample repeated has $1/m$ of the variance",
-               drop=(independent,), add=(repeated,)),
+               drop=(independent_samples,), add=(repeated,)),
         Mutant("unweighted", collected, "every monomial counts once",
                redefine=(Definition(count[h], Sum(of[w, h], WORDS)),)),
         Mutant("monomials_multiply", replace(dimension, rhs=without * divisible),

@@ -147,7 +147,8 @@ THEOREM = Theorem(
             on.moved, lhs=on.soft[i, e] - seen.R[i, e]), "the readout moves by the hidden pairs"),
         Mutant("signed_hidden", on.moved_up, "hidden pairings of any sign",
                drop=later.nonnegative, add=(signed(on.S, ">0"),)),
-        Mutant("far_values", on.moved_up, "hidden values at any distance", drop=(on.within[0],)),
+        Mutant("far_values", on.moved_up, "hidden values at any distance",
+               drop=(on.hidden_within[0],)),
         Mutant("half_the_weight", replace(
             on.hidden_weight, small=2 * seen.N[i] * on.soft_late[i, l]), "hidden weights halve"),
     ),

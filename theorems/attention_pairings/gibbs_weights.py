@@ -38,7 +38,7 @@ log_root = Logarithm(
 
 a, b, d, c = (array(name, n, m) for name in "abdc")
 squares = Definition(p[i, j], a[i, j] ** 2)
-tangent = exp.tangent(a[i, j], b[i, j], ell[i, j], lam[i, j], d[i, j], root=True)
+tangent = exp.logarithm_tangent(a[i, j], b[i, j], ell[i, j], lam[i, j], d[i, j], root=True)
 units, nonnegative = (exp.roots_of_weights(a), exp.roots_of_weights(b)), signed(a, ">=0")
 energy = (squares, at_temperature, *units, tangent)
 distance = Sum((a[i, j] - b[i, j]) ** 2, (j, 1, m))

@@ -13,7 +13,7 @@ from theorems.attention_pairings.steps import vandermonde as powers
 from theorems.attention_pairings.steps import worlds
 from theorems.checker.exact import Draw
 from theorems.statement import (
-    Assumption, Bound, Clause, Definition, Mutant, Step, Theorem, Witness, array, symbols_of,
+    Bound, Clause, Definition, Local, Mutant, Step, Theorem, Witness, array, symbols_of,
 )
 
 n, p, m, w, d = symbols_of("n p m w d")
@@ -61,11 +61,11 @@ def _same_values(draw: Draw) -> None:
         draw.put(v2, cell, draw.get("v", cell))
 
 
-same_z = Assumption(
+same_z = Local(
     "equal z", "$z$ is the same for both worlds",
     ((Sum(nu[j] * of_k2[j, a], KEY), Sum(mu[j] * of_k[j, a], KEY)),), _scaled,
 )
-same_M = Assumption(
+same_M = Local(
     "equal M", "$M$ is the same for both worlds",
     ((Sum(nu[j] * of_k2[j, a] * v2[j, c], KEY), Sum(mu[j] * of_k[j, a] * v[j, c], KEY)),),
     _same_values,
@@ -144,7 +144,7 @@ def _form(draw: Draw) -> None:
     draw.put(form, (1, 1), draw.source.inverse(scale) * (1 - rest))
 
 
-nonzero = Assumption(
+nonzero = Local(
     "a^T M b = 1", "$a^\\top M b = 1$ for some $a$, $b$, that is $M \\ne 0$",
     ((Sum(alpha[e] * form[e, f] * beta[f], (e, 1, d), (f, 1, d)), Integer(1)),), _form,
 )
@@ -228,7 +228,7 @@ THEOREM = Theorem(
                drop=(needed.rank_of_kappa,)),
         Mutant("no_inverse", needed.same_statistics, "any $g$ will do", drop=(worlds.inner,)),
         Mutant("zero_form", on_lines, "$M = 0$ too", drop=(nonzero,)),
-        Mutant("repeated_node", powers.next_inverse, "nodes may repeat", drop=(powers.new_node,)),
+        Mutant("repeated_node", powers.next_inverse, "nodes may repeat", drop=(powers.other_node,)),
         Mutant("repeated_query", softmax.equally_spaced, "queries may repeat",
                drop=(right_inverse(softmax.V, softmax.W),)),
     ),

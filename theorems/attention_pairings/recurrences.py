@@ -152,7 +152,7 @@ THEOREM = Theorem(
         Mutant("free_A_2", free.strict_blocks_mislead, "the same with $L_{31} = c_3 A_3 b_1$",
                redefine=(Definition(free.entries["L_{31}"], free.e3 * free.A3 * free.b1),)),
         Mutant("repeated_node", powers.next_inverse, "the new node may be one of the others",
-               drop=(powers.new_node,)),
+               drop=(powers.other_node,)),
         Mutant("repeated_query", softmax.equally_spaced, "queries may repeat",
                drop=(right_inverse(softmax.V, softmax.W),)),
         Mutant("repeated_key", softmax.distinct, "keys may repeat",

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sympy import Expr, IndexedBase, Integer, Sum
+from sympy import Expr, Integer, Sum
 
-from theorems.assumptions.entries import signed
+from theorems.assumptions.entries import absolute_value, signed
 from theorems.attention_pairings.steps import exponential_constants as exponential
 from theorems.attention_pairings.steps.couplings import (
     FEATURES, FIRST, R, R2, Z, at_least, d, e, inverse, j, kappa, m, mu, n, normaliser, normaliser2,
-    p, positive_mu, positive_nu, probability, r, readout, real, unit, v, weight,
+    p, positive_mu, positive_nu, probability, r, readout, real, unit_direction, v, weight,
 )
 from theorems.attention_pairings.steps.readout_stability import (
     chords, constant_sign, cost, high, inside, lipschitz, moved, positive_kernel, projected, ra,
     rho, separation, stability, total, weights_total, within,
 )
-from theorems.checker.exact import Draw, evaluate
+from theorems.checker.exact import Draw
 from theorems.rules import Vanishing
-from theorems.statement import (
-    Assumption, Bound, Clause, Definition, Iff, Mutant, Step, Theorem, array,
-)
+from theorems.statement import Bound, Clause, Definition, Iff, Local, Mutant, Step, Theorem, array
 
 t, u, w, N = array("t", d), array("u", d), array("w", d), real("nu_0")
 tau, F = real("tau"), real("F")
@@ -64,10 +62,10 @@ def _apart(draw: Draw) -> None:
         draw.put(R, cell, draw.get(R2.name, cell) + draw.get(N.name, ()) * draw.get(n.name, cell))
 
 
-direction = Assumption("n points from R' to R", r"$R - R' = \nu_0 n$",
-                       ((R[e], R2[e] + N * n[e]),), _apart)
+direction = Local("n points from R' to R", r"$R - R' = \nu_0 n$",
+                  ((R[e], R2[e] + N * n[e]),), _apart)
 length = Step(
-    id="length", lhs=rho, rhs=N, by=(separation, unit, direction),
+    id="length", lhs=rho, rhs=N, by=(separation, unit_direction, direction),
     because="$|n| = 1$: the component along the difference itself is its length.")
 
 one = Integer(1)
@@ -76,19 +74,10 @@ v1, centre, point, near, far = (
 centre_is = Definition(centre, Sum(mu[j] * kappa[j] * v1[j], FIRST), over=Z)
 
 
-def absolute(name: str, size: IndexedBase, value: Expr) -> Assumption:
-    """The entries are the absolute values of an expression in j."""
-
-    def impose(draw: Draw) -> None:
-        for cell in draw.cells(size):
-            draw.put(size, cell, abs(evaluate(value, draw, {j: cell[0]})))
-
-    return Assumption(name, f"${size}_j$ is the absolute value", ((size[j] ** 2, value**2),),
-                      impose, ((size, ">=0"),))
-
-
-absolutes = (absolute("distances to the mean", near, centre - v1[j]),
-             absolute("distances to the point", far, point - v1[j]))
+absolutes = tuple(
+    replace(absolute_value(size[j], value, ""), id=f"distances to the {what}",
+            text=f"${size}_j$ is the absolute value")
+    for size, what, value in ((near, "mean", centre - v1[j]), (far, "point", point - v1[j])))
 
 THEOREM = Theorem(
     id="AP10",

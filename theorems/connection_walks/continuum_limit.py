@@ -13,15 +13,7 @@ from theorems.assumptions.entries import signed
 from theorems.assumptions.constructions import reflection, unit_vector
 from theorems.checker.exact import Draw, Generators, Rejected
 from theorems.statement import (
-    Assumption,
-    Cited,
-    Clause,
-    Definition,
-    Mutant,
-    Step,
-    Theorem,
-    array,
-    symbols_of,
+    Cited, Clause, Definition, Local, Mutant, Step, Theorem, array, symbols_of,
 )
 
 n, m, d, F = symbols_of("n m d F")
@@ -33,7 +25,7 @@ u, U, V = array("u", n, F), array("U", n, F, d), array("V", n, F, d, d)
 rho, slope, bend = array("rho", n), array("rho'", n, d), array("rho''", n, d, d)
 
 
-def isotropic() -> Assumption:
+def isotropic_offsets() -> Local:
     """Offsets +-y_k, of weight w_k/2 each, have total weight 1, covariance eps I = sigma^2 I."""
 
     def impose(draw: Draw) -> None:
@@ -53,7 +45,7 @@ def isotropic() -> Assumption:
     covariance = Sum(w[k] * y[k, a] * y[k, b], (k, 1, m))
     rules = ((covariance, eps * KroneckerDelta(a, b)), (Sum(w[k], (k, 1, m)), Integer(1)))
     text = r"$\sum_k w_k = 1$, $\sum_k w_k y_k y_k^\top = \varepsilon I$, $\varepsilon = \sigma^2$"
-    return Assumption("offsets are isotropic", text, rules, impose)
+    return Local("offsets are isotropic", text, rules, impose)
 
 
 def taylor(value: Expr, *terms: Expr) -> dict[int, Expr]:
@@ -86,7 +78,7 @@ def product(*factors: dict[int, Expr]) -> dict[int, Expr]:
     return found
 
 
-offsets, positive = isotropic(), signed(rho, ">0")
+offsets, positive = isotropic_offsets(), signed(rho, ">0")
 r = array("r", n)
 reciprocal = Definition(r[i], Integer(1), over=rho[i])
 rise, first_rho = along("rho_y", slope, 1)

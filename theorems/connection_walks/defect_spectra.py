@@ -111,7 +111,8 @@ THEOREM = Theorem(
     mutants=(
         Mutant("quarter", replace(rng.imaginary, small=16 * rng.beta**2),
                "|Im lambda| <= |W - W*| / 4"),
-        Mutant("zero_vector", rng.imaginary, "p + iq = 0 is an eigenvector too", drop=(rng.unit,)),
+        Mutant("zero_vector", rng.imaginary, "p + iq = 0 is an eigenvector too",
+               drop=(rng.unit_pair,)),
         Mutant("any_slope", rng.real_above, "Re lambda <= mu for any mu", drop=(rng.upper[0],)),
         Mutant("without_isometry", form_nonnegative, "Re lambda(L) >= 0 for any transports",
                drop=(isometry,)),

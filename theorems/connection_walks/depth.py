@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sympy import Expr, KroneckerDelta, Sum
 
-from theorems.assumptions.levels import STAGES, hypothesis, level, size
+from theorems.assumptions.levels import STAGES, induction_hypothesis, level, size
 from theorems.connection_walks.steps.path_counts import (
     HEAD, NODE, U, V, Z, all_terms, causal_counts, counts, first_causal, first_count, first_head,
     first_own, first_residual_count, first_residual_own, first_residual_words, first_used,
@@ -76,7 +76,7 @@ weight = Definition(al["l+1"][q, i, j], Sum(
     next_word * A["l+1"][h, i, k] * al["l"][p, k, j], HEAD, NODE, (p, 1, m["l"])))
 transport = Definition(tau["l+1"][q, a, b], Sum(
     next_word * T["l+1"][h, a, c] * tau["l"][p, c, b], HEAD, NODE, (p, 1, m["l"]), FEATURE))
-paths_l = hypothesis("the sum over paths", path_claim("l"), B["l"], path_claim("l")[1])
+paths_l = induction_hypothesis("the sum over paths", path_claim("l"), B["l"], path_claim("l")[1])
 first_paths = Step(
     id="first_paths", lhs=path_claim("1")[0], rhs=path_claim("1")[1],
     by=(B_is["1"], layers["1"], first_weight, first_transport, first_own),
@@ -127,8 +127,8 @@ residual_transport = Definition(
     + Sum(starting * T["l+1"][h, a, b], HEAD)
     + Sum(going_on * T["l+1"][h, a, c] * theta["l"][p, c, b],
           HEAD, NODE, (p, 1, mr["l"]), FEATURE))
-residual_l = hypothesis("the sum over paths with residuals", residual_claim("l"), R["l"],
-                        residual_claim("l")[1])
+residual_l = induction_hypothesis("the sum over paths with residuals", residual_claim("l"), R["l"],
+                                  residual_claim("l")[1])
 first_residual = Step(
     id="first_residual", lhs=residual_claim("1")[0], rhs=residual_claim("1")[1],
     by=(R_is["1"], layers["1"], used_weight, used_transport, first_residual_own),

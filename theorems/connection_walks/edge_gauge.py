@@ -10,8 +10,9 @@ from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum
 from theorems.assumptions.entries import right_inverse, signed, sums_to_one
 from theorems.connection_walks import gated_mixture as cw2
 from theorems.assumptions.blocks import (
-    frobenius_norm, isometry, orthogonal, same_blocks, square_of_norm,
+    frobenius_norm, isometry, same_blocks, square_of_norm,
 )
+from theorems.assumptions.matrices import orthogonal
 from theorems.statement import (
     Clause,
     Definition,

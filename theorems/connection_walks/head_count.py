@@ -14,7 +14,7 @@ from theorems.connection_walks.steps.positive_heads import (
     stochastic_heads, t, total_B, unweighted, weighted,
 )
 from theorems.connection_walks.steps.realignment import (
-    annihilates, constant_block_rows, independent, supported,
+    annihilates, constant_block_rows, independent_matrices, supported,
 )
 from theorems.rules import Vanishing
 from theorems.statement import (
@@ -55,7 +55,7 @@ generic = RankBound(
     id="generic", small=(KroneckerDelta(h, g), (h, H), (g, H)),
     large=(W[i, j, a, b], ROWS, COLUMNS), before=(A_inv[i, j, h], (h, H), ROWS),
     after=(T_inv[a, b, g], COLUMNS, (g, H)),
-    by=(layer, independent(A, A_inv), independent(T, T_inv)),
+    by=(layer, independent_matrices(A, A_inv), independent_matrices(T, T_inv)),
     because="With both families independent R(W) restricts to the identity of size H.",
 )
 block_rows = Step(
@@ -84,12 +84,12 @@ merged = Step(
 )
 heads_in_C = Step(
     id="heads_in_C", lhs=Sum(W[i, j, a, b] * T_inv[a, b, h], (a, 1, d_o), (b, 1, d)),
-    rhs=A[h, i, j], by=(layer, independent(T, T_inv)),
+    rhs=A[h, i, j], by=(layer, independent_matrices(T, T_inv)),
     because="Independent transports have a dual family, so A^h lies in C.",
 )
 positive_in_C = Bound(
     id="positive_in_C", small=Integer(0), large=heads_in_C.lhs, certificate=A[h, i, j],
-    strict=True, by=(layer, independent(T, T_inv), positive_A),
+    strict=True, by=(layer, independent_matrices(T, T_inv), positive_A),
     because="If the heads are softmax heads of full support, C contains a positive matrix.",
 )
 
@@ -229,9 +229,9 @@ THEOREM = Theorem(
             id="block_rows", lhs=Sum(V[i, j, a, b], (j, 1, m)), rhs=Sum(V[k, j, a, b], (j, 1, m)),
             because="claimed"), "every W has the block row sums of a layer"),
         Mutant("independent_weights_suffice", generic, "rank R(W) = H for independent A^h",
-               drop=(independent(T, T_inv),)),
+               drop=(independent_matrices(T, T_inv),)),
         Mutant("independent_transports_are_not_needed", heads_in_C, "A^h lies in C for any T^h",
-               drop=(independent(T, T_inv),)),
+               drop=(independent_matrices(T, T_inv),)),
         Mutant("any_step", positive_B, "J + eps M^h > 0 for every eps", drop=(small_eps,),
                add=(signed(array("a_0"), ">0"),)),
         Mutant("signed_base", positive_B, "J need not be positive", drop=(above[0],)),

@@ -17,7 +17,7 @@ from theorems.connection_walks.steps.cycle_basis import insufficient_basis
 from theorems.connection_walks.steps.harmonic import (
     acyclic, harmonic_function, involution, triangles,
 )
-from theorems.assumptions.sections import parallel
+from theorems.assumptions.sections import parallel_sections
 from theorems.statement import Clause, Definition, Mutant, Step, Theorem, array, symbols_of
 
 i, j, k, l, a, b, c = symbols_of("i j k l a b c")
@@ -99,7 +99,8 @@ THEOREM = Theorem(
         Mutant("acyclic", Step(
             id="gauge_exists", lhs=E_3[i, j] * T_3[i, j, a, b],
             rhs=E_3[i, j] * Sum(g_3[i, a, c] * g_3_inv[j, c, b], (c, 1, one)), because="claimed",
-            by=(right_inverse(g_3, g_3_inv), acyclic(E_3, B_3), parallel(B_3[i, j], T_3, g_3))),
+            by=(right_inverse(g_3, g_3_inv), acyclic(E_3, B_3),
+                parallel_sections(B_3[i, j], T_3, g_3))),
             "closed directed walks suffice without strong connection"),
         Mutant("flat_is_trivial", replace(
             kept.gcd, lhs=kept.B_T[a, b], by=(involution(kept.B_T),)),

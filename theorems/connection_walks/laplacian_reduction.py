@@ -9,7 +9,7 @@ from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Rational, Sum, Sym
 
 from theorems.assumptions.entries import signed
 from theorems.connection_walks.steps import self_adjointness as adj
-from theorems.assumptions.eigenvectors import eigenvector, normalised
+from theorems.assumptions.eigenvectors import complex_eigenvector, normalised
 from theorems.assumptions.metric_walk import (
     POSITIVE, WALK, F, F_inv, G, P, T, Z, a, adjoint, b, balance, c, d, e, gap, generator, gram, i,
     imbalance, inner, invertible, isometry, j, k, l, law, n, nonnegative, pairs, pi, positive, rows,
@@ -79,7 +79,7 @@ contraction = Bound(
 
 p, q = array("p", n, d), array("q", n, d)
 alpha, beta = Symbol("alpha", real=True), Symbol("beta", real=True)
-eigen = eigenvector(pi, P, T, F, p, q, alpha, beta)
+eigen = complex_eigenvector(pi, P, T, F, p, q, alpha, beta)
 unit = normalised(pi, p, q, F)
 apart_p, variance_p = spread(p, "V_p")
 apart_q, variance_q = spread(q, "V_q")

@@ -9,11 +9,11 @@ from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Rational, Sum, lat
 from theorems.assumptions.entries import signed
 from theorems.connection_walks.steps import defect_bounds as edges
 from theorems.connection_walks.steps import time_reversal as on
-from theorems.assumptions.stationarity import laws_of_classes, stationary
+from theorems.assumptions.stationarity import laws_of_classes, stationary_chain
 from theorems.checker.exact import Draw, Generators
 from theorems.rules import Vanishing
 from theorems.statement import (
-    Assumption, Bound, Clause, Definition, Iff, Mutant, Step, Theorem, array, symbols_of,
+    Bound, Clause, Definition, Iff, Local, Mutant, Step, Theorem, array, symbols_of,
 )
 
 n, m, d, C = symbols_of("n m d C")
@@ -21,7 +21,7 @@ i, j, a, b, c, k, p, q = symbols_of("i j a b c k p q")
 half = Rational(1, 2)
 
 
-def absolute(size: IndexedBase, value: IndexedBase) -> Assumption:
+def same_absolute_value(size: IndexedBase, value: IndexedBase) -> Local:
     """size^2 = value^2 entry by entry: size = |value| where size >= 0."""
     cell = (i, j)[: len(size.shape)]
 
@@ -33,7 +33,7 @@ def absolute(size: IndexedBase, value: IndexedBase) -> Assumption:
 
     text = f"$|{latex(size.label)}| = |{latex(value.label)}|$"
     rule = (size[cell] ** 2, value[cell] ** 2)
-    return Assumption(f"|{size}| = |{value}|", text, (rule,), impose)
+    return Local(f"|{size}| = |{value}|", text, (rule,), impose)
 
 
 R, rho, excess, gap, scale = (
@@ -48,7 +48,7 @@ ratio = Definition(D[i], gap[i], over=scale[i])
 positive_total = (total, row_sum, nonnegative_R)
 row_gap = Bound(
     id="row_gap", small=gap[i], large=rho[i] + 1, certificate=4 * rho[i], power=2,
-    by=(absolute(gap, excess), deviation, row_sum, nonnegative_R),
+    by=(same_absolute_value(gap, excess), deviation, row_sum, nonnegative_R),
     because="(rho + 1)^2 - (rho - 1)^2 = 4 rho >= 0.",
 )
 row_ratio = Bound(
@@ -58,7 +58,7 @@ row_ratio = Bound(
 )
 row_zero = Vanishing(
     id="row_zero", total=excess[i] ** 2, part=D[i], weight=scale[i] ** 2, strict=True,
-    by=(ratio, absolute(gap, excess), *positive_total), because="D_i = 0 iff rho_i = 1.",
+    by=(ratio, same_absolute_value(gap, excess), *positive_total), because="D_i = 0 iff rho_i = 1.",
 )
 
 Q, pi, flow, skew, size, spare = (
@@ -68,12 +68,12 @@ nonnegative_Q, nonnegative_pi = on.nonnegative_P, signed(pi, ">=0")
 nonnegative_size = signed(size, ">=0")
 edge_flow = Definition(flow[i, j], pi[i] * Q[i, j])
 asymmetry = Definition(skew[i, j], flow[i, j] - flow[j, i])
-law = stationary(Q, pi, unit=True)
+law = stationary_chain(Q, pi, unit=True)
 both = ((i, 1, n), (j, 1, n))
 flow_gap = Bound(
     id="flow_gap", small=size[i, j], large=flow[i, j] + flow[j, i], power=2,
     certificate=4 * flow[i, j] * flow[j, i],
-    by=(absolute(size, skew), asymmetry, edge_flow, nonnegative_Q, nonnegative_pi),
+    by=(same_absolute_value(size, skew), asymmetry, edge_flow, nonnegative_Q, nonnegative_pi),
     because="The difference of two nonnegative flows is at most their sum.",
 )
 flow_bounded = Bound(
@@ -89,7 +89,7 @@ flow_zero = Vanishing(
 )
 edge_zero = Vanishing(
     id="edge_zero", total=skew[i, j] ** 2, part=size[i, j], strict=True,
-    by=(absolute(size, skew),), because="that is, iff F_ij = F_ji.",
+    by=(same_absolute_value(size, skew),), because="that is, iff F_ij = F_ji.",
 )
 w, laws, mixed = array("w", C), array("pi^c", C, n), array("mu", n)
 average = Step(

@@ -13,10 +13,10 @@ from theorems.connection_walks.steps import harmonic_gauges as harmonic
 from theorems.connection_walks.steps import isometric_gauges as gauges
 from theorems.connection_walks.steps.isometric_gauges import P, pi, share
 from theorems.connection_walks.steps.isometric_heads import (
-    F, F_inv, G, H, O, O_0, O_1, O_2, Q, Q_inv, T, a, adjoints, angle, b, c, cosine, d, difference,
-    e, edge, g, gates_between, h, i, inv_1, inv_2, inverse, isometric, isometric_edge,
-    isometric_one, isometric_pair, j, k, kernel, n, nonnegative, one_head, opposite, own_isometry,
-    p, pair_gap, q, total, v,
+    F, F_inv, G, H, O, O_0, O_1, O_2, Q, Q_inv, T, a, adjoints, angle_of_heads, b, c, cosine, d,
+    difference, e, edge, g, gates_between, h, i, inv_1, inv_2, inverse, heads_isometric,
+    isometric_edge, isometric_one, isometric_pair, j, k, kernel, n, nonnegative,
+    one_head_where_used, opposite_on_v, own_isometry, p, pair_gap, q, total, v,
 )
 from theorems.rules import Vanishing
 from theorems.statement import (
@@ -28,7 +28,7 @@ image = array("D", H, H, d, d)
 metric = Definition(G[a, b], Sum(F[e, a] * F[e, b], (e, 1, d)))
 mixture = Definition(T[a, b], Sum(g[h] * O[h, a, b], (h, 1, H)))
 seen_gap = Definition(image[h, k, a, b], Sum(F[a, c] * difference[h, k, c, b], (c, 1, d)))
-of_heads = (mixture, pair_gap, metric, total, isometric)
+of_heads = (mixture, pair_gap, metric, total, heads_isometric)
 
 scaled_head, edges = array("O", H, cw2.d_o, cw2.d), cw2.M
 on_edges = Step(
@@ -68,7 +68,7 @@ coincide = Step(
     because="A sum of nonnegatives that is 0: where g_h g_k > 0, O_h = O_k.",
 )
 one_transport = Step(
-    id="one_transport", lhs=T[a, b], rhs=O_0[a, b], by=(mixture, total, one_head),
+    id="one_transport", lhs=T[a, b], rhs=O_0[a, b], by=(mixture, total, one_head_where_used),
     because="If all active heads are O_0, so is their mixture.",
 )
 converse = Step(
@@ -102,7 +102,7 @@ two_heads = Step(
     because="For p = g and q = 1 - g: $T^* T = (g^2 + (1 - g)^2) I + g (1 - g) (Q + Q^{-1})$.",
 )
 angle_real = Step(
-    id="angle_real", by=(two_heads, angle),
+    id="angle_real", by=(two_heads, angle_of_heads),
     lhs=Sum(v[b] * edge_pulled * v[e], (b, 1, d), (e, 1, d)),
     rhs=(p[i] ** 2 + q[i] ** 2 + 2 * p[i] * q[i] * cosine)
     * Sum(v[b] * G[b, e] * v[e], (b, 1, d), (e, 1, d)),
@@ -112,7 +112,7 @@ angle_real = Step(
 singular_value = Step(
     id="singular_value", lhs=Sum(edge_pulled * v[e], (e, 1, d)),
     rhs=(1 - 2 * p[i] * q[i] * (1 - cosine)) * Sum(G[b, e] * v[e], (e, 1, d)),
-    by=(two_heads, angle, other),
+    by=(two_heads, angle_of_heads, other),
     because="On v, Q + Q^{-1} is 2 cos(theta), and g^2 + (1 - g)^2 = 1 - 2 g (1 - g).",
 )
 square = Step(
@@ -150,7 +150,7 @@ minus_one = Step(
     because="O_1 is invertible, so O_2 v = -O_1 v iff Q v = -v.")
 singular = Step(
     id="singular", lhs=image_of_v, rhs=balance[i] * Sum(O_1[a, b] * v[b], (b, 1, d)),
-    by=(two, opposite, excess), because="If O_2 v = -O_1 v, T v = 0 at g = 1/2.")
+    by=(two, opposite_on_v, excess), because="If O_2 v = -O_1 v, T v = 0 at g = 1/2.")
 
 own = array("G'", H, d, d)
 own_metric = Definition(
@@ -228,7 +228,7 @@ THEOREM = Theorem(
         Mutant("mixture_is_isometric", replace(identity, rhs=G[b, e]),
                "a mixture of isometries is an isometry"),
         Mutant("own_metrics", identity, "every head isometric for a metric of its own",
-               drop=(isometric,), add=(own_isometry,)),
+               drop=(heads_isometric,), add=(own_isometry,)),
         Mutant("every_vector", Bound(
             id="contraction", small=Sum(Sum(F[e, a] * image_of_v, (a, 1, d)) ** 2, (e, 1, d)),
             large=Sum(seen[a] ** 2, (a, 1, d)), certificate=p[i] * q[i] * Sum(

@@ -12,7 +12,7 @@ from theorems.assumptions.blocks import isometry
 from theorems.assumptions.constructions import unit_vector
 from theorems.checker.exact import Draw, SmallIntegers
 from theorems.statement import (
-    Assumption, Bound, Clause, Definition, Iff, Mutant, Step, Theorem, array, symbols_of,
+    Bound, Clause, Definition, Iff, Local, Mutant, Step, Theorem, array, symbols_of,
 )
 
 n, d = symbols_of("n d")
@@ -101,18 +101,18 @@ def _shares(draw: Draw) -> None:
             draw.put(N, cell, most * fmpq(draw.source.rng.randrange(3), 2))
 
 
-norms = Assumption(
+norm_of_error = Local(
     "N is the norm of X", r"$N_{ij} = |E_{ij} u_j|_{G_i}$, that is $N_{ij}^2 = |X_{ij}|^2$",
     ((N[i, j] ** 2, Sum(X[i, j, a] ** 2, (a, 1, d))),), _unit_multiples)
 nonnegative_N, nonnegative_e = signed(N, ">=0"), signed(e, ">=0")
-small_error = Assumption("alpha>=0", r"$N_{ij} \le e_i c_{ij} U_j$, $U_j = |u_j|_{G_j}$", (),
-                         _shares, ((slack, ">=0"),))
-bounded = Assumption("beta>=0", r"$U_j \le u_{max}$", signs=((rest, ">=0"),))
+small_error = Local("alpha>=0", r"$N_{ij} \le e_i c_{ij} U_j$, $U_j = |u_j|_{G_j}$", (),
+                    _shares, ((slack, ">=0"),))
+bounded = Local("beta>=0", r"$U_j \le u_{max}$", signs=((rest, ">=0"),))
 products = Bound(
     id="products", small=Sum(X[i, j, a] * X[i, k, a], (a, 1, d)), large=N[i, j] * N[i, k], power=2,
     certificate=Rational(1, 2) * Sum(
         (X[i, j, a] * X[i, k, b] - X[i, j, b] * X[i, k, a]) ** 2, (a, 1, d), (b, 1, d)),
-    by=(norms, nonnegative_N), because="Cauchy-Schwarz, by Lagrange's identity.")
+    by=(norm_of_error, nonnegative_N), because="Cauchy-Schwarz, by Lagrange's identity.")
 product_gap = Definition(gap[i, j, k], N[i, j] * N[i, k] - Sum(X[i, j, a] * X[i, k, a], (a, 1, d)))
 error_slack = Definition(slack[i, j], e[i] * c[i, j] * U[j] - N[i, j])
 token_slack = Definition(rest[j], largest - U[j])
@@ -123,7 +123,8 @@ row = Bound(
     by=(row_norm, row_total, error_slack, token_slack, small_error, bounded, nonnegative_P,
         nonnegative_e, positive_c), because="Both slacks are nonnegative.")
 row_excess = Definition(excess[i], e[i] * rho[i] * largest - B[i])
-of_size = (row, row_excess, row_norm, product_gap, norms, products, nonnegative_P, nonnegative_N)
+of_size = (row, row_excess, row_norm, product_gap, norm_of_error, products, nonnegative_P,
+           nonnegative_N)
 remainder_size = Bound(
     id="remainder_size", small=Sum(Sum(P[i, j] * X[i, j, a], (j, 1, n)) ** 2, (a, 1, d)),
     large=(e[i] * rho[i] * largest) ** 2, by=of_size,

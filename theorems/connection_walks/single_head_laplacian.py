@@ -16,8 +16,7 @@ from theorems.connection_walks.steps.involutions import (
 from theorems.assumptions.metrics import balanced, flow_gap, row_stochastic, stationary
 from theorems.checker.exact import Draw
 from theorems.statement import (
-    Assumption, Bound, Clause, Definition, Iff, Mutant, Step, Theorem, Witness, array,
-    symbols_of,
+    Bound, Clause, Definition, Iff, Local, Mutant, Step, Theorem, Witness, array, symbols_of,
 )
 
 n, d = symbols_of("n d")
@@ -123,8 +122,8 @@ def _self_adjoint(draw: Draw) -> None:
     put_self_adjoint(draw, T, F)
 
 
-adjoint = Assumption("W is self-adjoint", r"$W$ is self-adjoint", ((Z[i, j, a, b], Integer(0)),),
-                     _self_adjoint)
+self_adjoint_walk = Local("W is self-adjoint", r"$W$ is self-adjoint",
+                          ((Z[i, j, a, b], Integer(0)),), _self_adjoint)
 transposed_product = Step(
     id="transposed_product", lhs=Sum(T[c, a] * G[c, b], (c, 1, d)), rhs=H[b, a],
     by=(product, metric),
@@ -142,7 +141,7 @@ adjoint_back = Step(
 )
 no_row = Step(
     id="no_row", lhs=Sum(Z[i, j, a, b], (j, 1, n)), rhs=Integer(0),
-    by=(adjoint, skew_split, transposed_product),
+    by=(self_adjoint_walk, skew_split, transposed_product),
     because="Conversely let every Z_ij be 0. So is their sum over j,",
 )
 commuting_needed = Iff(
@@ -161,7 +160,7 @@ leave_metric = Step(
 )
 no_flow = Step(
     id="no_flow", lhs=Sum(r[a, b] * gap[i, j] * T[a, b], (a, 1, d), (b, 1, d)), rhs=Integer(0),
-    by=(adjoint, no_row, commuting_needed, leave_metric, flow_times_product),
+    by=(self_adjoint_walk, no_row, commuting_needed, leave_metric, flow_times_product),
     because="So (pi_i P_ij - pi_j P_ji) T = 0,",
 )
 balance_needed = Iff(

@@ -117,7 +117,7 @@ THEOREM = Theorem(
                "the second cluster gets nothing"),
         Mutant("no_number_of_tokens", replace(rows.lower, small=rows.inverse),
                r"$A_{ij} \ge 1 / E$"),
-        Mutant("any_spread", rows.lower, "no bound on the row spread", drop=(rows.within,),
+        Mutant("any_spread", rows.lower, "no bound on the row spread", drop=(rows.weights_within,),
                add=(on.positive_E,)),
         Mutant("long_W", rows.contracts, r"$W$ of any norm", drop=(rows.short,)),
         Mutant("half_the_factor", replace(

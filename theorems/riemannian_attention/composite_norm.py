@@ -6,16 +6,16 @@ from dataclasses import replace
 
 from sympy import IndexedBase, Integer, KroneckerDelta, Sum, Symbol
 
-from theorems.assumptions.entries import signed
+from theorems.assumptions.entries import absolute_value, signed
 from theorems.checker.exact import Draw
 from theorems.riemannian_attention.steps.absolute_sums import (
-    absolute, at_most, product_bounds, sums_of,
+    at_most, product_bounds, sums_of,
 )
 from theorems.riemannian_attention.steps.head_residuals import (
     c, c_row, multi_head, one_row, positive_c, q, residual_columns, residual_rows, v, w,
 )
 from theorems.statement import (
-    Assumption, Bound, Clause, Definition, Mutant, Step, Theorem, Witness, array, symbols_of,
+    Bound, Clause, Definition, Local, Mutant, Step, Theorem, Witness, array, symbols_of,
 )
 
 n, m, p, H = symbols_of("n m p H")
@@ -25,8 +25,8 @@ one, four = Integer(1), Integer(4)
 X, x, total = array("X", H, n, m), array("x", H, n, m), array("T", n, m)
 alpha, alpha_row, gaps, excess = (
     array("alpha", H), array("alpha'", H), array("gamma", n, m, H, H), array("d", n, m))
-sizes = absolute(x[h, i, j], X[h, i, j], "X")
-size_of_sum = absolute(total[i, j], Sum(X[h, i, j], (h, 1, H)), r"\sum_h X^h")
+sizes = absolute_value(x[h, i, j], X[h, i, j], "X")
+size_of_sum = absolute_value(total[i, j], Sum(X[h, i, j], (h, 1, H)), r"\sum_h X^h")
 column_sums = at_most(array("s", H, m)[h, j], Sum(x[h, i, j], (i, 1, n)), alpha[h],
                       r"$\lVert X^h \rVert_1 \le \alpha_h$")
 row_sums = at_most(array("t", H, n)[h, i], Sum(x[h, i, j], (j, 1, m)), alpha_row[h],
@@ -61,14 +61,14 @@ E_1, F_1, S_1, e_1 = (array("E_1", n, n, n), array("F_1", n, n, n), array("S_1",
 
 
 def _square_size(draw: Draw) -> None:
-    root = draw.size(n)
-    draw.sizes[str(n)] = root**2
-    draw.put(array("s"), (), root)
+    root_of_n = draw.size(n)
+    draw.sizes[str(n)] = root_of_n**2
+    draw.put(array("s"), (), root_of_n)
 
 
-root = Assumption(r"s = \sqrt{n}", r"$s = \sqrt{n}$", ((s**2, n),), _square_size,
+root_of_n = Local(r"s = \sqrt{n}", r"$s = \sqrt{n}$", ((s**2, n),), _square_size,
                   ((array("s"), ">=0"),))
-more_than_one = (Definition(Symbol("n_1", real=True), n - 1), Assumption(
+more_than_one = (Definition(Symbol("n_1", real=True), n - 1), Local(
     "n>1", "$n > 1$", signs=((array("n_1"), ">0"),)))
 n_1 = more_than_one[0].entry
 row_of_ones = Definition(E_1[o, i, j], KroneckerDelta(o, i))
@@ -109,7 +109,7 @@ columns_S = largest("columns_S", S_1, i, (both, row_of_ones, column_of_ones), 1)
 rows_S = largest("rows_S", S_1, j, (both, row_of_ones, column_of_ones), 1)
 no_triangle = Bound(
     id="no_triangle", small=2 * s, large=n + 1, certificate=n_1**2, strict=True, power=2,
-    by=(root, *more_than_one), because="The difference is the square of sqrt n - 1, not 0.")
+    by=(root_of_n, *more_than_one), because="The difference is the square of sqrt n - 1, not 0.")
 averaged = Step(
     id="averaged", lhs=Sum(F_1[o, i, j] * e_1[o, j], (j, 1, n)), rhs=one,
     by=(column_of_ones, unit), because="Every token becomes token o.")
@@ -123,10 +123,10 @@ averaged_column = Step(
     by=(column_of_ones, unit), because="n ones.")
 larger_average = Bound(
     id="larger_average", small=one, large=s, certificate=n_1, strict=True, power=2,
-    by=(root, *more_than_one), because="n > 1.")
+    by=(root_of_n, *more_than_one), because="n > 1.")
 larger_beta = Bound(
     id="larger_beta", small=s, large=n, certificate=n * n_1, strict=True, power=2,
-    by=(root, *more_than_one), because="n^2 > n.")
+    by=(root_of_n, *more_than_one), because="n^2 > n.")
 
 E_4, F_4, first, r_4, u_4 = (array("E_4", four, four), array("F_4", four, four), array("f", four),
                              array("r_4", four), array("u_4", four))

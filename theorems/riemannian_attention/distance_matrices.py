@@ -7,9 +7,8 @@ from dataclasses import replace
 from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum
 
 from theorems.assumptions.entries import right_inverse, signed
-from theorems.assumptions.spectra import (
-    bits, eigenvectors, nested_bits, orthogonal, sum_zero,
-)
+from theorems.assumptions.matrices import orthogonal
+from theorems.assumptions.spectra import bits, nested_bits, orthonormal_eigenvectors, sum_zero
 from theorems.statement import (
     Bound, Cited, Clause, Definition, Mutant, Step, Theorem, Witness, array, symbols_of,
 )
@@ -37,7 +36,7 @@ def form(matrix: IndexedBase, one: Expr, other: Expr) -> Expr:
     return Sum(one * matrix[i, j] * other, (i, 1, n), (j, 1, n))
 
 
-eigen, nonnegative = eigenvectors(D, V, mu), signed(mu, ">=0")
+eigen, nonnegative = orthonormal_eigenvectors(D, V, mu), signed(mu, ">=0")
 column_sum = Definition(s[k], Sum(V[i, k], (i, 1, n)))
 crossed = Definition(c[k, l, i], s[l] * V[i, k] - s[k] * V[i, l])
 distinct = 1 - KroneckerDelta(k, l)

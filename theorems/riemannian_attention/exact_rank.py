@@ -12,7 +12,7 @@ from theorems.riemannian_attention.steps import full_width as bound
 from theorems.riemannian_attention.steps import principal_lattice as lattice
 from theorems.riemannian_attention.score_rank import generic as nonvanishing
 from theorems.statement import (
-    Assumption, Clause, Definition, Mutant, RankBound, Step, Theorem, array, symbols_of,
+    Assumption, Clause, Definition, Local, Mutant, RankBound, Step, Theorem, array, symbols_of,
 )
 
 d, r, m, F = lattice.d, lattice.r, lattice.m, lattice.F
@@ -79,7 +79,7 @@ certificate = Determinant(
     value=minus ** (d + 1) * d * two ** (2 * d + 2 + F),
     because="The first three factors are the query features, the last two the key features.",
 )
-every_pair = Assumption(
+every_pair = Local(
     "every pair", r"every pair $a < b$ is an edge: $F = d (d - 1) / 2$",
     ((F, (d**2 - d) / 2),), lattice.every_pair,
 )

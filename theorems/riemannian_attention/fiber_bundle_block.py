@@ -13,7 +13,7 @@ from theorems.riemannian_attention.steps import dot_product_limit as dots
 from theorems.riemannian_attention.steps import flat_transports as flat
 from theorems.riemannian_attention.steps import moved_bases as moved
 from theorems.statement import (
-    Assumption, Clause, Definition, Iff, Mutant, Step, Theorem, array, symbols_of,
+    Clause, Definition, Iff, Local, Mutant, Step, Theorem, array, symbols_of,
 )
 
 n, m, d, r = symbols_of("n m d r")
@@ -77,8 +77,8 @@ S, t, half, column = dots.S, dots.t, dots.half, array("U_2", d, r)
 key, rho = array("k", n, d), Symbol("rho", real=True)
 unit_turns = (
     Definition(flat.R[i, j, a, b], (delta(i, j) + (1 - delta(i, j)) * rho) * delta(a, b)),
-    Assumption("rho is a sign", r"$\rho^2 = 1$", ((rho**2, Integer(1)),),
-               lambda draw: put_number(draw, rho, fmpq(draw.source.rng.choice((-1, 1))))),
+    Local("rho is a sign", r"$\rho^2 = 1$", ((rho**2, Integer(1)),),
+          lambda draw: put_number(draw, rho, fmpq(draw.source.rng.choice((-1, 1))))),
 )
 
 
@@ -193,7 +193,7 @@ THEOREM = Theorem(
         Mutant("values_stay", moved.moved_output, "the values need not move",
                redefine=(Definition(moved.v2[j, a], moved.v[j, a]),)),
         Mutant("rotations_keep_the_form", replace(moved.keeps_form, by=(
-            *moved.keeps_form.by[:-3], moved.orthogonal)),
+            *moved.keeps_form.by[:-3], moved.turning)),
             r"every orthogonal $Q$ keeps diag($D$) $+ U U^\top$ with $D'_a = \sum_b Q_{ab}^2 "
             "D_b$", add=(signed(moved.D, ">0"),)),
         Mutant("columns_stay", moved.keeps_form, "the columns $U$ need not move",

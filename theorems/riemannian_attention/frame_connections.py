@@ -20,7 +20,7 @@ from theorems.statement import Clause, Mutant, Step, Theorem
 
 on_edges = replace(tokens.triangles, value=Q[i, j] * Q[j, k] * Q[k, i])
 on_distinct = replace(turned.opened, by=(*turned.opened.by, tokens.triangles))
-within_root = replace(low.frame_right, by=(low.semidefinite, low.root, *low.frame_right.by))
+within_root = replace(low.frame_right, by=(low.semidefinite, low.root_of_gram, *low.frame_right.by))
 CYCLE = Q[i, j] * Q[j, k] * Q[k, turned.l] * Q[turned.l, i]
 
 THEOREM = Theorem(
@@ -156,7 +156,8 @@ THEOREM = Theorem(
                redefine=(replace(low.frame, value=low.q[a] * low.TURN),)),
         Mutant("whole_root", low.frame_metric, r"$F = (I + V M^{-1} V^\top) q$, with $N = M$",
                redefine=(replace(low.shifted, value=low.M[c, e]),)),
-        Mutant("no_root", low.frame_metric, "any symmetric M >= 0 will do", drop=(low.root,)),
+        Mutant("no_root", low.frame_metric, "any symmetric M >= 0 will do",
+               drop=(low.root_of_gram,)),
         Mutant("capacitance_of_K", within_root, r"$F^{-1} = q^{-1} (I - V K V^\top)$",
                redefine=(replace(low.woodbury, value=low.inverse_q[a] * (
                    2 * turned.delta(a, b) - low.TURN)),)),
@@ -165,13 +166,14 @@ THEOREM = Theorem(
             turned.isometry, lhs=turned.total(
                 turned.T[i, j, a, b] * turned.G[j, a, c] * turned.T[i, j, c, turned.f], a, c),
             rhs=turned.G[i, b, turned.f]), r"$T_{ij}$ is an isometry from $G_i$ to $G_j$"),
-        Mutant("any_turn", turned.isometry, "R need not be orthogonal", drop=(tokens.orthogonal,)),
+        Mutant("any_turn", turned.isometry, "R need not be orthogonal",
+               drop=(tokens.turns_orthogonal,)),
         Mutant("one_way", turned.transports_back, r"$R_{ij}^\top R_{ij} = I$ is enough for "
-               "inverse transports", drop=(tokens.opposite,)),
+               "inverse transports", drop=(tokens.transposed_back,)),
         Mutant("not_transposed_back", on_distinct, r"flat triangles are enough without "
-               r"$R_{ji} = R_{ij}^\top$", drop=(tokens.opposite,)),
+               r"$R_{ji} = R_{ij}^\top$", drop=(tokens.transposed_back,)),
         Mutant("turned_nodes", turned.coboundary, r"flat triangles are enough without $R_{ii} = "
-               "I$", drop=(tokens.unit,)),
+               "I$", drop=(tokens.unit_turn,)),
         Mutant("any_graph", replace(
             turned.four_turns, lhs=CYCLE * turned.four_turns.lhs,
             rhs=CYCLE * turned.four_turns.rhs),

@@ -168,7 +168,8 @@ THEOREM = Theorem(
             rhs=chords.midpoint_error.rhs - eps**4 * Rational(1, 8) * D2_hhhh),
             "the midpoint has the error of the trapezoid rule"),
         Mutant("constant_on_chord", replace(
-            chords.no_shortcut, by=(paths.moments, paths.fixed_ends, *chords.own, paths.weighted)),
+            chords.no_shortcut, by=(paths.moments_of_segment, paths.fixed_ends, *chords.own,
+                                    paths.weighted)),
             "a metric constant along the chord suffices", drop=(chords.constant,)),
         Mutant("sign_of_example", replace(surfaces.example_symmetrised, rhs=Rational(25, 96)),
                r"$+\frac{25}{96}$ for $-\frac{25}{96}$"),

@@ -16,7 +16,7 @@ from theorems.connection_walks.steps.token_logits import cycle
 from theorems.checker.exact import Draw, SmallIntegers
 from theorems.rules import Logarithm
 from theorems.statement import (
-    Assumption, Bound, Clause, Definition, Iff, Mutant, Step, Theorem, Witness, array, symbols_of,
+    Bound, Clause, Definition, Iff, Local, Mutant, Step, Theorem, Witness, array, symbols_of,
 )
 
 n, d = symbols_of("n d")
@@ -53,7 +53,7 @@ averaged = Step(
 )
 
 
-def square_root() -> Assumption:
+def square_root() -> Local:
     """D_ij^2 = q_ij + q_ji; searches meet both roots, and the signs assumed choose."""
 
     def impose(draw: Draw) -> None:
@@ -70,7 +70,7 @@ def square_root() -> Assumption:
                 draw.put(q, (row, column), fmpq(1, 2) * root**2)
 
     text = "$D_{ij}^2 = q_{ij} + q_{ji}$"
-    return Assumption("D^2 is symmetric", text, ((D[i, j] ** 2, q[i, j] + q[j, i]),), impose)
+    return Local("D^2 is symmetric", text, ((D[i, j] ** 2, q[i, j] + q[j, i]),), impose)
 
 
 root, nonnegative_D = square_root(), signed(D, ">=0")

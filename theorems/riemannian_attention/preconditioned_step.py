@@ -16,9 +16,7 @@ from theorems.riemannian_attention.steps.coordinates import (
     r,
 )
 from theorems.rules import Vanishing
-from theorems.statement import (
-    Assumption, Bound, Clause, Definition, Mutant, Step, Theorem, array,
-)
+from theorems.statement import Bound, Clause, Definition, Local, Mutant, Step, Theorem, array
 
 HALF = Rational(1, 2)
 v, w, seen, dual = array("v", d), array("w", d), array("v_F", d), array("p_F", d)
@@ -65,22 +63,22 @@ multiple = Step(
 
 def _slope(draw: Draw) -> None:
     size = draw.size(d)
-    unit = [draw.get("sigma", ()) * value for value in unit_vector(draw, size)]
+    unit_in_metric = [draw.get("sigma", ()) * value for value in unit_vector(draw, size)]
     for feature in range(1, size + 1):
-        rows = zip(range(1, size + 1), unit, strict=True)
+        rows = zip(range(1, size + 1), unit_in_metric, strict=True)
         draw.put(p, (feature,), sum(draw.get("F", (row, feature)) * value for row, value in rows))
 
 
 def _unit(draw: Draw) -> None:
     size = draw.size(d)
-    unit = unit_vector(draw, size)
+    unit_in_metric = unit_vector(draw, size)
     for feature in range(1, size + 1):
-        rows = zip(range(1, size + 1), unit, strict=True)
+        rows = zip(range(1, size + 1), unit_in_metric, strict=True)
         draw.put(v, (feature,), sum(draw.get("F'", (feature, row)) * value for row, value in rows))
 
 
-slope = Assumption("sigma is the slope", r"$\sigma = |p|_{G^{-1}}$", ((SLOPE_2, sigma**2),), _slope)
-unit = Assumption("v is a unit vector", "$|v|_G = 1$", ((LENGTH_2, Integer(1)),), _unit)
+slope = Local("sigma is the slope", r"$\sigma = |p|_{G^{-1}}$", ((SLOPE_2, sigma**2),), _slope)
+unit_in_metric = Local("v is a unit vector", "$|v|_G = 1$", ((LENGTH_2, Integer(1)),), _unit)
 rising = signed(array("sigma"), ">0")
 reciprocal = Definition(inverse_sigma, Integer(1), over=sigma)
 steepest = Definition(w[a], -inverse_sigma * Sum(H[a, b] * p[b], (b, 1, d)))
@@ -101,12 +99,12 @@ steepest_slope = Step(
 no_steeper = Bound(
     id="no_steeper", small=-sigma, large=PAIRING,
     certificate=HALF * sigma * Sum((seen[c] + inverse_sigma * dual[c]) ** 2, (c, 1, d)),
-    by=(frame, reciprocal, slope, unit, IN_G, IN_DUAL, rising),
+    by=(frame, reciprocal, slope, unit_in_metric, IN_G, IN_DUAL, rising),
     because=r"$|v - w|_G^2 = 2 + 2 p \cdot v / \sigma$ for unit vectors.",
 )
 unique = Vanishing(
     id="unique", total=PAIRING + sigma, part=gap[c], weight=HALF * sigma, over=((c, d),),
-    strict=True, by=(frame, reciprocal, slope, unit, lagging, IN_G, IN_DUAL, rising),
+    strict=True, by=(frame, reciprocal, slope, unit_in_metric, lagging, IN_G, IN_DUAL, rising),
     because="Only where the square vanishes.",
 )
 same = Step(
@@ -219,7 +217,7 @@ THEOREM = Theorem(
         Mutant("euclidean_direction", replace(
             steepest_slope, lhs=Sum(p[a] ** 2, (a, 1, d)) ** 2, rhs=SLOPE_2 * norm(p[b]),
             by=LENGTHS), "the gradient itself is steepest: Cauchy-Schwarz is sharp at $v = p$"),
-        Mutant("any_length", no_steeper, r"vectors of any length", drop=(unit,)),
+        Mutant("any_length", no_steeper, r"vectors of any length", drop=(unit_in_metric,)),
         Mutant("half_slope", replace(no_steeper, small=-HALF * sigma),
                r"no slope below $-\sigma / 2$"),
         Mutant("euclidean_schwarz", replace(

@@ -13,7 +13,7 @@ from theorems.riemannian_attention.steps import majorants as rates
 from theorems.riemannian_attention.steps import score_spreads as spreads
 from theorems.riemannian_attention.steps import tanh_series as series
 from theorems.riemannian_attention.steps import total_variation as tv
-from theorems.statement import Assumption, Clause, Definition, Mutant, Theorem, array
+from theorems.statement import Clause, Definition, Local, Mutant, Theorem, array
 
 h, i, j = layers.h, spreads.i, spreads.j
 largest, other = Symbol("kappa", real=True), array("o'", layers.H)
@@ -155,7 +155,7 @@ THEOREM = Theorem(
             r"the bound is never attained for $\Delta > 0$"),
         Mutant("largest_head", replace(
             layers.layer, large=largest**2 * layers.D**2,
-            by=(*tv.nonnegative, *layers.layer.by, is_largest, Assumption(
+            by=(*tv.nonnegative, *layers.layer.by, is_largest, Local(
                 "kappa bounds all heads", r"$\omega_h \tau_h \le \kappa$", (), _largest,
                 ((other, ">=0"),)))),
             "the largest head in place of the sum"),

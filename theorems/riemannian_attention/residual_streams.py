@@ -9,13 +9,14 @@ from flint import fmpq
 from sympy import Expr, IndexedBase, Integer, Rational, Sum, Symbol
 
 from theorems.assumptions.entries import signed, sums_to_one
+from theorems.assumptions.matrices import norm_at_most
 from theorems.checker.exact import Draw, Generators, Rejected, SmallIntegers, Value
-from theorems.riemannian_attention.steps.contractions import bounded, infinite_product, iterated
+from theorems.riemannian_attention.steps.contractions import infinite_product, iterated
 from theorems.riemannian_attention.steps.shared_weights import (
     D, K, W, X, X2, apart, diameter, differences, near,
 )
 from theorems.statement import (
-    Assumption, Bound, Clause, Definition, Mutant, Step, Theorem, Witness, array, symbols_of,
+    Bound, Clause, Definition, Local, Mutant, Step, Theorem, Witness, array, symbols_of,
 )
 
 n, d = symbols_of("n d")
@@ -47,7 +48,7 @@ def _root(square: Value) -> Value:
     return root
 
 
-def length(norm: IndexedBase, vector: IndexedBase, text: str) -> Assumption:
+def length(norm: IndexedBase, vector: IndexedBase, text: str) -> Local:
     """norm_ik^2 = |vector_ik|^2, of either sign."""
 
     def impose(draw: Draw) -> None:
@@ -64,17 +65,17 @@ def length(norm: IndexedBase, vector: IndexedBase, text: str) -> Assumption:
                 draw.put(norm, cell, sign * _root(square))
 
     rule = (norm[i, k] ** 2, Sum(vector[i, k, a] ** 2, FEATURE))
-    return Assumption(f"{norm} is the norm of {vector}", text, (rule,), impose)
+    return Local(f"{norm} is the norm of {vector}", text, (rule,), impose)
 
 
 rows = sums_to_one(A)
 over = Definition(p[i, k, j], A[i, j] - m[i, k, j])
 under = Definition(q[i, k, j], A[k, j] - m[i, k, j])
-shared = Assumption("p>=0, q>=0", r"$m_{ikj} \le A_{ij}$ and $m_{ikj} \le A_{kj}$", (), _least,
+shared_mass = Local("p>=0, q>=0", r"$m_{ikj} \le A_{ij}$ and $m_{ikj} \le A_{kj}$", (), _least,
                     ((p, ">=0"), (q, ">=0")))
 walks = signed(A, ">=0")
-lesser = Assumption("p q = 0", r"$m_{ikj} = \min(A_{ij}, A_{kj})$",
-                    ((p[i, k, j] * q[i, k, j], Integer(0)),))
+lesser = Local("p q = 0", r"$m_{ikj} = \min(A_{ij}, A_{kj})$",
+               ((p[i, k, j] * q[i, k, j], Integer(0)),))
 variation = Definition(t[i, k], 1 - Sum(m[i, k, j], KEYS))
 over_sum = Step(id="over_sum", lhs=Sum(p[i, k, j], KEYS), rhs=t[i, k], by=(over, variation, rows),
                 because="What row i has beyond the shared weights.")
@@ -86,10 +87,11 @@ halved = Step(
 )
 not_negative = Bound(
     id="not_negative", small=Integer(0), large=t[i, k], certificate=Sum(p[i, k, j], KEYS),
-    by=(over, variation, rows, shared), because="A sum of nonnegatives.",
+    by=(over, variation, rows, shared_mass), because="A sum of nonnegatives.",
 )
 
-norm_W, signs = bounded(W, K, w), tuple(signed(array(s.name), ">=0") for s in (keep, add, w, D))
+norm_W = norm_at_most(W, K, w)
+signs = tuple(signed(array(s.name), ">=0") for s in (keep, add, w, D))
 nonnegative_keep, nonnegative_add, nonnegative_w, nonnegative_D = signs
 update = Definition(
     Y[i, k, b], add * Sum((A[i, j] - A[k, j]) * W[b, a] * X[j, a], KEYS, FEATURE))
@@ -101,7 +103,7 @@ beyond = Step(
 overlap = Bound(
     id="overlap", small=Sum(Y[i, k, b] ** 2, (b, 1, d)), large=rho[i, k] ** 2,
     certificate=add**2 * differences(lambda s: p[i, k, s], lambda s: q[i, k, s], apart[j, l], w),
-    by=(beyond, limit, over_sum, under_sum, norm_W, near, diameter, shared),
+    by=(beyond, limit, over_sum, under_sum, norm_W, near, diameter, shared_mass),
     because=r"Of equal totals t: $|\sum_j (p_j - q_j) x_j|^2 = \sum_{jl} p_j q_l |x_j - x_l|^2 - "
     r"\frac12 \sum_{jl} (p_j p_l + q_j q_l) |x_j - x_l|^2 \le t^2 D^2$.",
 )
@@ -254,13 +256,13 @@ THEOREM = Theorem(
                r"$|x'_i - x'_k| \le \alpha |x_i - x_k|$", add=(walks,)),
         Mutant("any_W", overlap, r"$W$ of any norm", drop=(norm_W,), add=(walks,)),
         Mutant("any_rows", overlap, "rows of any sum", drop=(rows,), add=(walks,)),
-        Mutant("no_shared_weights", overlap, r"$m_{ikj}$ need not be shared", drop=(shared,),
+        Mutant("no_shared_weights", overlap, r"$m_{ikj}$ need not be shared", drop=(shared_mass,),
                add=(walks,)),
         Mutant("half_the_variation", replace(overlap, large=rho[i, k] ** 2 / 4),
                r"$|\beta \sum_j (A_{ij} - A_{kj}) W x_j| \le \frac12 \beta w t_{ik} D$",
                add=(walks,)),
         Mutant("unhalved", replace(halved, lhs=2 * halved.lhs),
-               r"the sum of $|A_{ij} - A_{kj}|$ without the half", add=(shared, lesser)),
+               r"the sum of $|A_{ij} - A_{kj}|$ without the half", add=(shared_mass, lesser)),
         Mutant("rest_of_any_sign", layers.rest, r"$\epsilon$ of any sign",
                drop=(layers.rest.by[2],)),
     ),

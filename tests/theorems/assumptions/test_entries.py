@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from sympy import IndexedBase
 
-from theorems.assumptions import blocks
+from theorems.assumptions import blocks, matrices
 from theorems.assumptions import entries as assumptions
 from theorems.checker.exact import Draw, Generators, LargeRationals, Rejected, SmallIntegers
 from theorems.checker.instances import broken
@@ -41,7 +41,7 @@ VOCABULARY: dict[str, tuple[tuple[Assumption, ...], IndexedBase]] = {
     "square of a norm": (
         (blocks.frobenius_norm(t, B), blocks.square_of_norm(c, B, P, t)), c),
     "isometry": ((blocks.isometry(S, G),), S),
-    "orthogonal": ((blocks.orthogonal(S),), S),
+    "orthogonal": ((matrices.orthogonal(S),), S),
 }  # fmt: skip
 
 

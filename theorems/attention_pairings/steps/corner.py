@@ -12,7 +12,7 @@ from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum, Symbol
 
 from theorems.checker.exact import Draw, Rejected
 from theorems.assumptions.widths import complete, side_by_side, total_width
-from theorems.statement import Assumption, Definition, RankBound, Step, Witness, array, symbols_of
+from theorems.statement import Definition, Local, RankBound, Step, Witness, array, symbols_of
 
 n, m, r, w = symbols_of("n m r w")
 i, j, k, l, p, q = symbols_of("i j k l p q")
@@ -102,21 +102,21 @@ def _zero(*pairs: tuple[Expr, tuple]) -> tuple[tuple[Expr, Expr], ...]:
 
 
 one = Integer(1)
-selectors = Assumption(
+selectors = Local(
     "the free row and column", "$f$ and $g$ are unit vectors",
     ((Sum(f[i] ** 2, ROW), one), (Sum(g[j] ** 2, COLUMN), one)), _last,
 )
-rank_of_B = Assumption(
+rank_of_B = Local(
     "F B H = I", "$F B H = I_r$, where $F$ and $H$ leave out the free row and column",
     ((Sum(F[k, i] * B[i, j] * H[j, l], ROW, COLUMN), KroneckerDelta(k, l)),
      *_zero((F[k, i] * f[i], ROW), (H[j, k] * g[j], COLUMN))), _identity_inside,
 )
-row_outside = Assumption(
+row_outside = Local(
     "a is outside", "$B y = 0$ and $a^\\top y = 1$: $a$ is outside the row space of $B$",
     (*_zero((B[i, j] * y[j], COLUMN), (y[j] * g[j], COLUMN)), (Sum(a[j] * y[j], COLUMN), one)),
     lambda draw: _beyond(draw, a, y, rows=True),
 )
-column_outside = Assumption(
+column_outside = Local(
     "c is outside", "$z^\\top B = 0$ and $z^\\top c = 1$: $c$ is outside the column space of $B$",
     (*_zero((z[i] * B[i, j], ROW), (z[i] * f[i], ROW)), (Sum(z[i] * c[i], ROW), one)),
     lambda draw: _beyond(draw, c, z, rows=False),

@@ -14,7 +14,7 @@ from sympy import IndexedBase, Integer, Sum, Symbol
 from theorems.assumptions.entries import signed
 from theorems.assumptions.constructions import unit_vector
 from theorems.checker.exact import Draw, Generators, SmallIntegers, Value
-from theorems.statement import Assumption, Bound, Definition, Step, array, symbols_of
+from theorems.statement import Bound, Definition, Local, Step, array, symbols_of
 
 m, m2, d = symbols_of("m m' d")
 j, l, g, e = symbols_of("j l g e")
@@ -29,14 +29,14 @@ def real(name: str) -> Symbol:
 def named(
     name: str, text: str, *signs: tuple[IndexedBase, str],
     choose: Callable[[Draw], None] | None = None,
-) -> Assumption:
+) -> Local:
     """Signs under a name of their own; searches of small integers aim at them by `choose`."""
 
     def aimed(draw: Draw) -> None:
         if choose and type(draw.source) is SmallIntegers:
             choose(draw)
 
-    return Assumption(name, text, (), aimed if choose else None, signs)
+    return Local(name, text, (), aimed if choose else None, signs)
 
 
 def least_root(value: Value) -> fmpq:
@@ -105,14 +105,14 @@ def _unit(draw: Draw) -> None:
         draw.put(n, (place,), value)
 
 
-coupling = Assumption(
+coupling = Local(
     "gamma couples mu and nu", r"$\gamma$ has the marginals $\mu$ and $\nu$",
     ((Sum(gamma[j, l], SECOND), mu[j]), (Sum(gamma[j, l], FIRST), nu[l])), _couple)
-probability = Assumption(
+probability = Local(
     "mu and nu sum to 1", r"$\mu$ and $\nu$ have total mass $1$",
     ((Sum(mu[j], FIRST), Integer(1)), (Sum(nu[l], SECOND), Integer(1))))
-unit = Assumption("n is a unit vector", "$|n| = 1$", ((Sum(n[e] ** 2, FEATURES), Integer(1)),),
-                  _unit)
+unit_direction = Local("n is a unit vector", "$|n| = 1$", ((Sum(n[e] ** 2, FEATURES), Integer(1)),),
+                       _unit)
 masses = named("gamma is nonnegative", r"$\gamma \ge 0$", (gamma, ">=0"))
 positive_low = signed(array(low.name), ">0")
 at_least = named("kappa is at least a", r"$\kappa_j \ge a$", (over, ">=0"))

@@ -10,11 +10,11 @@ from __future__ import annotations
 from sympy import Expr, Indexed, IndexedBase, Integer, Rational, Sum, Symbol, latex
 
 from theorems.assumptions.entries import signed
-from theorems.assumptions.levels import STAGES, hypothesis, number
+from theorems.assumptions.levels import STAGES, induction_hypothesis, number
 from theorems.assumptions.constructions import unit_vector
 from theorems.checker.exact import Draw, Generators, evaluate
 from theorems.rules import Induction
-from theorems.statement import Assumption, Bound, Definition, Equation, Step, array, symbols_of
+from theorems.statement import Bound, Definition, Equation, Local, Step, array, symbols_of
 
 i, j = symbols_of("i j")
 u = Symbol("u", real=True)
@@ -27,7 +27,7 @@ def claim(label: str) -> Equation:
     return f, 1 + p * u + c
 
 
-at_l = hypothesis("the powers of two", claim("l"), power["l"], claim("l")[1])
+at_l = induction_hypothesis("the powers of two", claim("l"), power["l"], claim("l")[1])
 next_rest = Definition(rest["l+1"], 2 * rest["l"] + (doubled["l"] * u + rest["l"]) ** 2)
 first = Step(
     id="power_first", lhs=claim("1")[0], rhs=claim("1")[1],
@@ -52,9 +52,9 @@ rest_stays = Bound(
 steps = (first, following, everywhere, first_rest, rest_stays)
 
 
-def tangent(
+def logarithm_tangent(
     p: Indexed, q: Expr, log_p: Indexed, log_q: Expr, slack: Indexed, root: bool = False
-) -> Assumption:
+) -> Local:
     """q = p (1 + log q - log p) + slack with slack >= 0; with `root`, p and q are square roots of
     what the logarithms belong to, so that theirs are half of these."""
     c = 2 if root else 1
@@ -74,11 +74,11 @@ def tangent(
     shown = latex(half * (log_q - log_p))
     text = (f"${latex(q)} = {latex(p)} (1 + {shown}) + {latex(slack)}$ with "
             f"${latex(slack)} \\ge 0$: $\\exp t \\ge 1 + t$")
-    return Assumption(f"exp lies above its tangent at {p}", text, ((p * log_p, value),), impose,
-                      ((slack.base, ">=0"),))
+    return Local(f"exp lies above its tangent at {p}", text, ((p * log_p, value),), impose,
+                 ((slack.base, ">=0"),))
 
 
-def roots_of_weights(a: IndexedBase) -> Assumption:
+def roots_of_weights(a: IndexedBase) -> Local:
     """The squares of each row sum to 1: the entries are square roots of a distribution."""
 
     def impose(draw: Draw) -> None:
@@ -90,4 +90,4 @@ def roots_of_weights(a: IndexedBase) -> Assumption:
 
     rule = (Sum(a[i, j] ** 2, (j, 1, a.shape[1])), Integer(1))
     text = f"$\\sum_j {a}_{{ij}}^2 = 1$"
-    return Assumption(f"rows of {a} are unit vectors", text, (rule,), impose)
+    return Local(f"rows of {a} are unit vectors", text, (rule,), impose)

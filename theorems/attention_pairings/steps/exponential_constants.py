@@ -14,7 +14,7 @@ from theorems.attention_pairings.steps.couplings import (
 )
 from theorems.attention_pairings.steps.readout_stability import C, D, ell, mirrored, ra, s
 from theorems.checker.exact import Draw, SmallIntegers, Value
-from theorems.statement import Assumption, Bound, Definition, Step, array, symbols_of
+from theorems.statement import Bound, Definition, Local, Step, array, symbols_of
 
 d_k = symbols_of("d_k")[0]
 e, f = symbols_of("e f")
@@ -115,7 +115,7 @@ def power_of_two(exponent: Value) -> Value:
     return fmpq(2) ** int(exact.p) if exact.q == 1 else fmpq(1)
 
 
-exponentials = Assumption(
+exponentials = Local(
     "exp lies above its tangents", r"$E = e^S$, $E' = e^{S'}$, $E_h = e^h$, $E_{-h} = e^{-h}$ with "
     r"$e^u \ge 1 + u$ between any two of them, and $e^h e^{-h} = 1$", ((G * H, Integer(1)),),
     _powers, tuple((gap, ">=0") for gap in tangents))

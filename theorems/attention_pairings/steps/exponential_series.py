@@ -10,10 +10,10 @@ from __future__ import annotations
 from sympy import Integer, Sum, Symbol
 
 from theorems.assumptions.entries import signed
-from theorems.assumptions.levels import STAGES, hypothesis, level, number
+from theorems.assumptions.levels import STAGES, induction_hypothesis, level, number
 from theorems.checker.exact import Draw
 from theorems.rules import Induction
-from theorems.statement import Assumption, Bound, Definition, Equation, Step, array, symbols_of
+from theorems.statement import Bound, Definition, Equation, Local, Step, array, symbols_of
 
 N, H = symbols_of("N H")
 k, i = symbols_of("k i")
@@ -30,8 +30,8 @@ def alternating_claim(label: str) -> Equation:
     return level("A", label, N)[k], number("epsilon", label) * level("B'", label, N)[k]
 
 
-at_l = hypothesis("the alternating sum", alternating_claim("l"), partial["l"],
-                  sign["l"] * below["l"][symbols_of("i")[0]])
+at_l = induction_hypothesis("the alternating sum", alternating_claim("l"), partial["l"],
+                            sign["l"] * below["l"][symbols_of("i")[0]])
 pascal = Definition(binomial[k], below["l"][k] + below["l+1"][k])
 first_alternating = Step(
     id="first_alternating", lhs=alternating_claim("1")[0], rhs=alternating_claim("1")[1],
@@ -67,7 +67,7 @@ def tail_claim(label: str) -> Equation:
     return number("b", label), 1 + number("x", label)
 
 
-tail_l = hypothesis("a tail coefficient", tail_claim("l"), rising["l"], 1 + excess["l"])
+tail_l = induction_hypothesis("a tail coefficient", tail_claim("l"), rising["l"], 1 + excess["l"])
 first_tail = Step(
     id="first_tail", lhs=tail_claim("1")[0], rhs=tail_claim("1")[1],
     by=(Definition(rising["1"], Integer(1)), Definition(excess["1"], Integer(0))),
@@ -96,8 +96,8 @@ def _reciprocal(draw: Draw) -> None:
     draw.put(array(E_m.name), (), draw.source.inverse(draw.get(E_s.name, ())))
 
 
-inverse = Assumption("exp(s) exp(-s) = 1", "$e^s e^{-s} = 1$", ((E_s * E_m, Integer(1)),),
-                     _reciprocal)
+inverse = Local("exp(s) exp(-s) = 1", "$e^s e^{-s} = 1$", ((E_s * E_m, Integer(1)),),
+                _reciprocal)
 poisson = Step(
     id="poisson", lhs=E_m * (E_s - T), rhs=1 - E_m * T, by=(inverse,),
     because=r"$P(X \le p) = e^{-s} T_p(s)$ for a Poisson variable $X$ of mean $s$.")
@@ -107,7 +107,7 @@ term, odd, other, share, slack = (array(name, H) for name in ("tau'", "nu", "o",
 odd_pairs = (Definition(share[i], Integer(1), over=odd[i]),
              Definition(other[i], t * term[i] * share[i]))
 beyond = Definition(slack[i], t - odd[i])
-past = Assumption("t is past the factors", r"$t > \nu_i$", signs=((slack, ">0"),))
+past = Local("t is past the factors", r"$t > \nu_i$", signs=((slack, ">0"),))
 odd_negative = Bound(
     id="odd_negative", small=Sum(term[i] - other[i], PAIRS), large=Integer(0), strict=True,
     certificate=Sum(term[i] * slack[i] * share[i], PAIRS),

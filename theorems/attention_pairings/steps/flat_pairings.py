@@ -13,7 +13,7 @@ from theorems.assumptions.entries import exponential, signed
 from theorems.attention_pairings.steps.quadrics import keeps
 from theorems.checker.exact import Draw
 from theorems.rules import Logarithm
-from theorems.statement import Assumption, Definition, Iff, Step, array, symbols_of
+from theorems.statement import Definition, Iff, Local, Step, array, symbols_of
 
 n, m, d, H = symbols_of("n m d H")
 i, j, a, b, c, h = symbols_of("i j a b c h")
@@ -39,7 +39,7 @@ def _same(draw: Draw) -> None:
         draw.put(D2, cell, draw.get("D", cell))
 
 
-same_distances = Assumption("D' = D", "$D'_{ij} = D_{ij}$", ((D2[i, j], D[i, j]),), _same)
+same_distances = Local("D' = D", "$D'_{ij} = D_{ij}$", ((D2[i, j], D[i, j]),), _same)
 objective = Step(
     id="objective", lhs=Sum(w[j] * (D2[i, j] - D2[b, j]), (j, 1, m)),
     rhs=Sum(w[j] * D[i, j], (j, 1, m)) - Sum(w[j] * D[b, j], (j, 1, m)), by=(same_distances,),

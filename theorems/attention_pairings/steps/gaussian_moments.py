@@ -12,7 +12,7 @@ from sympy import Expr, Integer, Rational, Sum, Symbol
 from theorems.assumptions.entries import exponential
 from theorems.checker.exact import Draw
 from theorems.rules import Logarithm
-from theorems.statement import Assumption, Definition, Step, array, symbols_of
+from theorems.statement import Definition, Local, Step, array, symbols_of
 
 N, m, d = symbols_of("N m d")
 o, p, a = symbols_of("o p a")
@@ -57,13 +57,14 @@ def _tilted(draw: Draw) -> None:
         draw.put(X_p, (place, point), value * draw.source.inverse(draw.get(f.name, (place,))))
 
 
-normalised = Assumption(
+shifted_densities = Local(
     "shifted densities integrate to 1", r"$\sum_o W_o h_{op} = 1$ for the density shifted by each "
     "point used", ((Sum(W[o] * h[o, p], OUTCOMES), Integer(1)),), _unit_integrals)
-tilted = Assumption("f X = e h", r"$f_o X_{op} = e_p h_{op}$",
-                    ((f[o] * X_p[o, p], e[p] * h[o, p]),), _tilted)
+tilted = Local("f X = e h", r"$f_o X_{op} = e_p h_{op}$",
+               ((f[o] * X_p[o, p], e[p] * h[o, p]),), _tilted)
 generating = Step(
-    id="generating", lhs=Sum(W[o] * f[o] * X_p[o, p], OUTCOMES), rhs=e[p], by=(normalised, tilted),
+    id="generating", lhs=Sum(W[o] * f[o] * X_p[o, p], OUTCOMES), rhs=e[p],
+    by=(shifted_densities, tilted),
     because=r"$E e^{\omega \cdot x} = e^{|x|^2/2}$.")
 
 P, X, X2, T = array("P", N), array("X", N), array("X'", N), array("T", N)
@@ -98,7 +99,7 @@ def _five(draw: Draw) -> None:
         draw.put(P, (place,), chance)
 
 
-gaussian = Assumption(
+gaussian = Local(
     "the Gaussian law at x and 2 x",
     r"$E 1 = 1$, $E e^{\pm \omega \cdot x} = M$, $E e^{\pm 2 \omega \cdot x} = M^4$ with $M = "
     r"e^{|x|^2/2}$", (
@@ -140,7 +141,7 @@ def _three(draw: Draw) -> None:
         draw.put(P, (place + 1,), (second - (s + t) * root + s * t) * scale)
 
 
-circular = Assumption(
+circular = Local(
     "the Gaussian law at y and 2 y",
     r"$E 1 = 1$, $E \cos(\omega \cdot y) = D$, $E \cos(2 \omega \cdot y) = D^4$ with $D = "
     r"e^{-|y|^2/2}$", (
@@ -160,12 +161,12 @@ def _moments(draw: Draw) -> None:
         draw.put(moment, (place,), value)
 
 
-moments = Assumption(
+even_moments = Local(
     "even moments", r"$E (\omega \cdot y)^{2c} / (2c)! = g_c$", ((mean(term[o, c]), moment[c]),),
     _moments)
 alternating_moments = Step(
     id="alternating_moments", lhs=mean(Sum(alternate[c] * term[o, c], (c, 1, Q))),
-    rhs=Sum(alternate[c] * moment[c], (c, 1, Q)), by=(moments,),
+    rhs=Sum(alternate[c] * moment[c], (c, 1, Q)), by=(even_moments,),
     because="The expectation is linear, term by term.")
 trig_target = Definition(K, gq * gk * D)
 trig_mean = Step(

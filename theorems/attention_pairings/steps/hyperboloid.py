@@ -12,7 +12,7 @@ from theorems.assumptions.entries import signed
 from theorems.assumptions.constructions import unit_vector
 from theorems.checker.exact import Draw, SmallIntegers
 from theorems.rules import Vanishing
-from theorems.statement import Assumption, Bound, Definition, array, symbols_of
+from theorems.statement import Bound, Definition, Local, array, symbols_of
 
 m, d = symbols_of("m d")
 j, l, a, b = symbols_of("j l a b")
@@ -36,7 +36,7 @@ def _upper_sheet(draw: Draw) -> None:
             draw.put(X, (point, place), (t - back) * half * entry)
 
 
-sheet = Assumption(
+sheet = Local(
     "points of the hyperboloid", r"$z_j^2 = 1 + |X_j|^2$",
     ((z[j] ** 2, 1 + total(X[j, a] ** 2, a)),), _upper_sheet)
 upper = signed(z, ">=0")
@@ -80,7 +80,7 @@ def _angle(draw: Draw) -> None:
     draw.put(array("phi"), (), value * sign)
 
 
-distance = Assumption(
+distance = Local(
     "theta is the distance", r"$\theta^2 = \phi^2$ and $\theta \ge 0$: $\theta = |\phi|$",
     ((theta**2, phi**2),), _angle, ((array("theta"), ">=0"),))
 objective = HALF * theta**2 + HALF * (2 * right - theta) ** 2

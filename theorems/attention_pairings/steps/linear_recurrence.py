@@ -12,7 +12,7 @@ from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum, Symbol
 from theorems.assumptions.levels import STAGES, level
 from theorems.checker.exact import Draw, Rejected, evaluate
 from theorems.rules import Induction
-from theorems.statement import Assumption, Definition, Equation, Iff, Step, array, symbols_of
+from theorems.statement import Definition, Equation, Iff, Local, Step, array, symbols_of
 
 n, m, w = symbols_of("n m w")
 i, j, a, b, c = symbols_of("i j a b c")
@@ -26,7 +26,7 @@ step_of, key, enters = level("A", "l+1", m, m), level("k", "l+1", m), level("e",
 value = Sum(enters[j] * values[j, c], TOKENS)
 
 
-def at_level_l(name: str, claim: Callable[[str], Equation]) -> Assumption:
+def at_level_l(name: str, claim: Callable[[str], Equation]) -> Local:
     """The claim at level l; instances compute its left side, the entries of an array."""
     entry, other = claim("l")
 
@@ -35,7 +35,7 @@ def at_level_l(name: str, claim: Callable[[str], Equation]) -> Assumption:
             place = dict(zip(entry.indices, cell, strict=True))
             draw.put(entry.base, cell, evaluate(other, draw, place))
 
-    return Assumption(f"{name} at level l", f"{name} at level $l$", (claim("l"),), impose)
+    return Local(f"{name} at level l", f"{name} at level $l$", (claim("l"),), impose)
 
 
 def choose_one(draw: Draw, selection: IndexedBase) -> None:
@@ -46,7 +46,7 @@ def choose_one(draw: Draw, selection: IndexedBase) -> None:
         draw.put(selection, (place,), int(place == chosen))
 
 
-one_enters = Assumption(
+one_enters = Local(
     f"{enters} selects", "$e_i e_j = \\delta_{ij} e_j$: one token enters at a time",
     ((enters[i] * enters[j], KroneckerDelta(i, j) * enters[j]),),
     lambda draw: choose_one(draw, enters),
@@ -182,7 +182,7 @@ def _towards_error(draw: Draw) -> None:
         draw.put(direction, cell, scale)
 
 
-something_wrong = Assumption(
+something_wrong = Local(
     "t . epsilon = 1", r"$t \cdot \varepsilon = 1$ for some $t$, that is $M_{t-1}^\top k \ne v$",
     ((Sum(direction[c] * new_value[c], (c, 1, w)),
       1 + Sum(direction[c] * read(before, delta_key), (c, 1, w))),), _towards_error,
@@ -201,7 +201,7 @@ def _exact_length(draw: Draw) -> None:
     draw.put(array("beta"), (), draw.source.inverse(total))
 
 
-exact_length = Assumption(
+exact_length = Local(
     "beta |k|^2 = 1", r"$\beta |k|^2 = 1$", ((beta * square, Integer(1)),), _exact_length)
 overwritten = Step(
     id="overwritten", lhs=read(after, delta_key), rhs=new_value[c],

@@ -9,9 +9,9 @@ from __future__ import annotations
 from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum, Symbol
 
 from theorems.assumptions.entries import exponential, signed, sums_to_one
-from theorems.attention_pairings.steps.rotations import orthogonal
+from theorems.attention_pairings.steps.rotations import orthogonal_matrix
 from theorems.rules import Logarithm, Vanishing
-from theorems.statement import Assumption, Definition, Step, array, symbols_of
+from theorems.statement import Definition, Local, Step, array, symbols_of
 
 m, d = symbols_of("m d")
 j, a, b, c, e, f = symbols_of("j a b c e f")
@@ -29,7 +29,7 @@ def spectral(basis: IndexedBase, values: IndexedBase) -> Expr:
     return total(basis[a, c] * values[c] * basis[b, c], c)
 
 
-basis, turn = orthogonal(U), orthogonal(O)
+basis, turn = orthogonal_matrix(U), orthogonal_matrix(O)
 point, log_of = Definition(X[a, b], spectral(U, x)), Definition(A[a, b], spectral(U, ell))
 U2 = array("U'", d, d)
 moved_basis = Definition(U2[a, b], total(O[a, c] * U[c, b], c))
@@ -65,8 +65,8 @@ inverted = Logarithm(
 L, L2, w = array("L", m, d, d), array("L'", m, d, d), array("w", m)
 B, B2, A2, M, C, t = (array(name, d, d) for name in ("B", "B'", "A'", "M", "C", "t"))
 sigma = Symbol("sigma", real=True)
-flip = Assumption("sigma is a sign", r"$\sigma^2 = 1$", ((sigma**2, Integer(1)),),
-                  lambda draw: draw.put(array("sigma"), (), draw.source.rng.choice((1, -1))))
+flip = Local("sigma is a sign", r"$\sigma^2 = 1$", ((sigma**2, Integer(1)),),
+             lambda draw: draw.put(array("sigma"), (), draw.source.rng.choice((1, -1))))
 
 
 def moved(log: Expr) -> Expr:

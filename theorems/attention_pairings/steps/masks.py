@@ -8,7 +8,7 @@ from sympy import Integer, Sum, Symbol
 from theorems.assumptions.entries import signed
 from theorems.assumptions.readouts import Readout, d, e, i, n
 from theorems.checker.exact import Draw, SmallIntegers
-from theorems.statement import Assumption, Bound, Definition, Iff, Step, array, symbols_of
+from theorems.statement import Bound, Definition, Iff, Local, Step, array, symbols_of
 
 m, m_1, m_2 = symbols_of("m m_1 m_2")
 j, k, l = symbols_of("j k l")
@@ -49,8 +49,8 @@ def _within(draw: Draw) -> None:
         draw.put(Delta, (row,), max(gap) + draw.source.fresh(">=0"))
 
 
-within = tuple(
-    Assumption(f"hidden values within Delta {side}", text, (), _within, ((gap, ">=0"),))
+hidden_within = tuple(
+    Local(f"hidden values within Delta {side}", text, (), _within, ((gap, ">=0"),))
     for side, text, gap in (
         ("above", r"$v_{le} - R_{1,ie} \le \Delta_i$ for the hidden tokens", up),
         ("below", r"$R_{1,ie} - v_{le} \le \Delta_i$ for the hidden tokens", down)))
@@ -61,7 +61,8 @@ moved_up, moved_down = (
         by=(gap, *softly, side), because="Term by term.",
     )
     for name, sign, slack, gap, side in (
-        ("moved_up", 1, up, gaps[0], within[0]), ("moved_down", -1, down, gaps[1], within[1]))
+        ("moved_up", 1, up, gaps[0], hidden_within[0]),
+        ("moved_down", -1, down, gaps[1], hidden_within[1]))
 )
 visible_part = Step(
     id="visible_part", lhs=seen.N[i], rhs=S[i] - eps * B[i], by=(soft_mass,),

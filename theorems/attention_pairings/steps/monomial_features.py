@@ -10,11 +10,11 @@ from math import prod
 from sympy import KroneckerDelta, Sum, Symbol
 
 from theorems.assumptions.levels import (
-    STAGES, count_words, hypothesis, level, no_spare_number, number, own_numbers, size,
+    STAGES, count_words, induction_hypothesis, level, no_spare_number, number, own_numbers, size,
 )
 from theorems.checker.exact import Draw
 from theorems.rules import Induction
-from theorems.statement import Assumption, Definition, Equation, Step, array, symbols_of
+from theorems.statement import Definition, Equation, Local, Step, array, symbols_of
 
 d, D = symbols_of("d D")
 a, p, w, h, h2 = symbols_of("a p w h h'")
@@ -40,7 +40,7 @@ def words_claim(label: str) -> Equation:
     return number("s", label), Sum(one[w] * other[w], (w, 1, count))
 
 
-words_l = hypothesis("a power", words_claim("l"), power["l"], words_claim("l")[1])
+words_l = induction_hypothesis("a power", words_claim("l"), power["l"], words_claim("l")[1])
 inner = Sum(q[a] * k[a], COORDINATES)
 
 
@@ -87,7 +87,7 @@ def _squares(draw: Draw) -> None:
         draw.put(count, cell, draw.get(root.name, cell) ** 2)
 
 
-one_monomial = Assumption(
+one_monomial = Local(
     "each word has one monomial", "each word $w$ has one monomial $h$, where $z_{wh} = 1$",
     ((of[w, h] * of[w, h2], KroneckerDelta(h, h2) * of[w, h]),), _one_each)
 collected = Step(
@@ -97,8 +97,8 @@ collected = Step(
         Definition(other[w], Sum(of[w, h] * mono2[h], MONOMIALS)),
         Definition(count[h], Sum(of[w, h] * rho[w], WORDS)), one_monomial),
     because="Words of one monomial have one product.")
-square_roots = Assumption("r is the root of c", "$r_h^2 = c_h$", ((root[h] ** 2, count[h]),),
-                          _squares)
+square_roots = Local("r is the root of c", "$r_h^2 = c_h$", ((root[h] ** 2, count[h]),),
+                     _squares)
 weighted = Step(
     id="weighted", lhs=Sum(feature[h] * feature2[h], MONOMIALS),
     rhs=Sum(count[h] * mono[h] * mono2[h], MONOMIALS),
@@ -123,7 +123,7 @@ def _binomials(draw: Draw) -> None:
         draw.put(array(chosen.name), (), draw.get(F.name, ()) * draw.source.inverse(below))
 
 
-binomials = Assumption(
+binomials = Local(
     "two binomial coefficients", r"$b_1 = \binom{d+p+1}{p+1}$ and $b_2 = \binom{d+p+1}{p}$, that "
     r"is $b_1 (p+1)! d! = b_2 p! (d+1)! = (d+p+1)!$",
     ((b_1 * P_1 * D_0, F), (b_2 * P_0 * D_1, F)), _binomials)

@@ -13,7 +13,7 @@ from theorems.attention_pairings.steps.state_space import M, a, b, h, i, j, n
 from theorems.assumptions.levels import STAGES, level, size
 from theorems.checker.exact import Draw, Rejected
 from theorems.rules import Induction
-from theorems.statement import Assumption, Definition, Equation, Step, array, symbols_of
+from theorems.statement import Definition, Equation, Local, Step, array, symbols_of
 
 w, P, Q = symbols_of("w P Q")
 J, wide = (
@@ -26,7 +26,7 @@ c_now, c_wide = level("c", "l", M["l"]), level("c'", "l", w)
 entering = Symbol("xi", real=True)
 
 
-def embeds(part: IndexedBase) -> Assumption:
+def embeds(part: IndexedBase) -> Local:
     """J^T J = I: the columns are orthonormal."""
 
     def impose(draw: Draw) -> None:
@@ -40,7 +40,7 @@ def embeds(part: IndexedBase) -> Assumption:
 
     rule = (Sum(part[P, a] * part[P, b], (P, 1, w)), KroneckerDelta(a, b))
     shown = latex(part.label)
-    return Assumption(f"{part} embeds", f"${shown}^\\top {shown} = I$", (rule,), impose)
+    return Local(f"{part} embeds", f"${shown}^\\top {shown} = I$", (rule,), impose)
 
 
 def padded_claim(label: str) -> Equation:
@@ -110,10 +110,10 @@ def _dependent(draw: Draw) -> None:
         draw.put(O, (row, place + 1), -scale * rest)
 
 
-dependent = Assumption("O z = 0", "$O z = 0$: the columns of $O$ are dependent",
-                       ((Sum(O[i, a] * z[a], (a, 1, r)), Integer(0)),), _dependent)
-takes_part = Assumption("e . z = 1", "$e \\cdot z = 1$: the column of $e$ takes part in it",
-                        ((Sum(unit[a] * z[a], (a, 1, r)), Integer(1)),), _selected)
+dependent = Local("O z = 0", "$O z = 0$: the columns of $O$ are dependent",
+                  ((Sum(O[i, a] * z[a], (a, 1, r)), Integer(0)),), _dependent)
+takes_part = Local("e . z = 1", "$e \\cdot z = 1$: the column of $e$ takes part in it",
+                   ((Sum(unit[a] * z[a], (a, 1, r)), Integer(1)),), _selected)
 without = Definition(narrow[a, j], F[a, j] - z[a] * Sum(unit[b] * F[b, j], (b, 1, r)))
 same_product = Step(
     id="same_product", lhs=Sum(O[i, a] * narrow[a, j], (a, 1, r)),

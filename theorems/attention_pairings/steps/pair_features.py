@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum, latex
+from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum
 
 from theorems.attention_pairings.steps.pair_kernels import (
     E, FEATURES, ONE, S, TWO, Z, a, b, d, d_v, i, j, k, k2, l, m, m2, mu, mu2, n, numerator, q,
     scores, total, v, v2,
 )
 from theorems.assumptions.entries import signed
+from theorems.assumptions.matrices import permutation
 from theorems.checker.exact import Draw
-from theorems.statement import Assumption, Definition, Step, array, symbols_of
+from theorems.statement import Definition, Local, Step, array, symbols_of
 
 w = symbols_of("w")[0]
 g, t, c1, c2, i2 = symbols_of("g t c1 c2 i'")
@@ -57,7 +58,7 @@ u, u2, e, e2 = array("u", m), array("u'", m2), array("e", m, m2), array("e'", m,
 v3, v4 = array("v_3", m, d_v), array("v_4", m2, d_v)
 
 
-def seen(name: str, text: str, mass: Expr, one: Expr, other: Expr) -> Assumption:
+def seen(name: str, text: str, mass: Expr, one: Expr, other: Expr) -> Local:
     """Two arrays agree where the mass is not zero."""
     base = one.base  # type: ignore[attr-defined]
     places = one.indices  # type: ignore[attr-defined]
@@ -70,7 +71,7 @@ def seen(name: str, text: str, mass: Expr, one: Expr, other: Expr) -> Assumption
                    for array, axes in weights):
                 draw.put(base, cell, draw.get(other.base.name, cell))  # type: ignore[attr-defined]
 
-    return Assumption(name, text, ((mass * one, mass * other),), impose)
+    return Local(name, text, ((mass * one, mass * other),), impose)
 
 
 same = (
@@ -87,25 +88,6 @@ prefix = Step(
 prefix_total = Step(
     id="prefix_total", lhs=Sum(u[j] * u2[l] * e2[j, l], ONE, TWO),
     rhs=Sum(u[j] * u2[l] * e[j, l], ONE, TWO), by=same[:1], because="The same for the normaliser.")
-
-
-def permutation(order: IndexedBase) -> Assumption:
-    """Row c of the matrix is that of the token which comes at place c."""
-
-    def impose(draw: Draw) -> None:
-        size = draw.shape(order)[0]
-        images = draw.source.rng.sample(range(1, size + 1), size)
-        for row, column in draw.cells(order):
-            draw.put(order, (row, column), int(images[row - 1] == column))
-
-    size = order.shape[0]
-    rules = (
-        (order[i, c1] * order[i, c2], KroneckerDelta(c1, c2) * order[i, c1]),
-        (Sum(order[c1, i], (c1, 1, size)), Integer(1)),
-        (Sum(order[i, c1], (c1, 1, size)), Integer(1)),
-    )
-    text = f"${latex(order.label)}$ is a permutation matrix"
-    return Assumption(f"{order} is a permutation", text, rules, impose)
 
 
 s, p, p2 = array(r"\Sigma", n, n), array(r"\Pi", m, m), array(r"\Pi'", m2, m2)

@@ -11,7 +11,7 @@ from sympy import Expr, IndexedBase, Integer, Sum
 from theorems.assumptions.entries import exponential, signed
 from theorems.checker.exact import Draw, SmallIntegers
 from theorems.rules import Logarithm
-from theorems.statement import Assumption, Bound, Definition, Iff, Step, array, symbols_of
+from theorems.statement import Bound, Definition, Iff, Local, Step, array, symbols_of
 
 n, m, m2, d, d_v = symbols_of("n m m' d d_v")
 i, j, l, j2, l2, a, b = symbols_of("i j l j' l' a b")
@@ -93,7 +93,7 @@ def _product(draw: Draw) -> None:
         draw.put(E, (row, one, two), parts[0] * parts[1])
 
 
-rank_one = Assumption(
+rank_one = Local(
     "E has rank one in the pair", "$E_{ijl} = F_{1,ij} F_{2,il}$",
     ((E[i, j, l], first.kernel[i, j] * second.kernel[i, l]),), _product)
 parted = Step(

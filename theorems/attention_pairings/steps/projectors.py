@@ -9,10 +9,10 @@ from __future__ import annotations
 from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Rational, Sum, Symbol
 
 from theorems.assumptions.entries import signed
-from theorems.attention_pairings.steps.rotations import orthogonal, orthogonal_rows
+from theorems.attention_pairings.steps.rotations import orthogonal_matrix, orthogonal_rows
 from theorems.checker.exact import Draw, Rejected
 from theorems.rules import Vanishing
-from theorems.statement import Assumption, Bound, Definition, Step, array, symbols_of
+from theorems.statement import Bound, Definition, Local, Step, array, symbols_of
 
 m, d, k, n = symbols_of("m d k n")
 j, a, b, c, e, f, g, h = symbols_of("j a b c e f g h")
@@ -38,7 +38,7 @@ def _basis(draw: Draw, columns: int) -> list[list]:
     return orthogonal_rows(draw, size)
 
 
-def orthonormal(frame: IndexedBase) -> Assumption:
+def orthonormal_columns(frame: IndexedBase) -> Local:
     """The columns are orthonormal."""
 
     def impose(draw: Draw) -> None:
@@ -47,7 +47,7 @@ def orthonormal(frame: IndexedBase) -> Assumption:
             draw.put(frame, (row, column), rows[row - 1][column - 1])
 
     rule = (total(frame[a, f] * frame[a, g], a), KroneckerDelta(f, g))
-    return Assumption(f"{frame} is orthonormal", f"${frame}^\\top {frame} = I$", (rule,), impose)
+    return Local(f"{frame} is orthonormal", f"${frame}^\\top {frame} = I$", (rule,), impose)
 
 
 def turned(matrix: IndexedBase, row: Symbol, column: Symbol) -> Expr:
@@ -55,10 +55,10 @@ def turned(matrix: IndexedBase, row: Symbol, column: Symbol) -> Expr:
     return total(O[row, c] * matrix[c, e] * O[column, e], c, e)
 
 
-turn = orthogonal(O)
+turn = orthogonal_matrix(O)
 images = Definition(P2[a, b], turned(P, a, b)), Definition(Q2[a, b], turned(Q, a, b))
 frames = Definition(P[a, b], span(Y, a, b)), Definition(Q[a, b], span(Z, a, b))
-orthonormal_frames = orthonormal(Y), orthonormal(Z)
+orthonormal_frames = orthonormal_columns(Y), orthonormal_columns(Z)
 projector_pairing = Step(
     id="projector_pairing", lhs=total(P2[a, b] * Q2[b, a], a, b), by=(*images, turn),
     rhs=total(P[a, b] * Q[b, a], a, b),
@@ -113,7 +113,7 @@ def crossed(one: IndexedBase, other: IndexedBase) -> Expr:
     return total(one[a, f] * other[a, g], a)
 
 
-complete = Assumption(
+orthonormal_basis = Local(
     "U and V are an orthonormal basis", r"$U^\top U = I$, $V^\top V = I$, $U^\top V = 0$, "
     r"$U U^\top + V V^\top = I$", (
         (crossed(U, U), KroneckerDelta(f, g)), (crossed(V, V), KroneckerDelta(f, g)),
@@ -131,7 +131,7 @@ inside = Sum(U[b, g] * Y[b, f], (b, 1, d))
 lost = Sum(s[g] * (U[a, g] - Sum(Y[a, f] * inside, (f, 1, k))) ** 2, (g, 1, k), (a, 1, d))
 gained = Sum(r[h] * Sum(V[a, h] * Y[a, f], (a, 1, d)) ** 2, (h, 1, n), (f, 1, k))
 distance = total((top[a, b] - other[a, b]) ** 2, a, b)
-given = (spectrum, *projectors, complete, orthonormal_frames[0])
+given = (spectrum, *projectors, orthonormal_basis, orthonormal_frames[0])
 leading = Bound(
     id="leading", small=value2 + HALF * gap * distance, large=value, certificate=lost + gained,
     by=(*given, *beyond),
@@ -147,7 +147,8 @@ only_top = Vanishing(
 place, seat = symbols_of("p q")
 exchanged = top[a, b] - U[a, place] * U[b, place] + V[a, seat] * V[b, seat]
 swap_value = Step(
-    id="swap_value", lhs=total(M[b, a] * exchanged, a, b), by=(spectrum, projectors[0], complete),
+    id="swap_value", lhs=total(M[b, a] * exchanged, a, b),
+    by=(spectrum, projectors[0], orthonormal_basis),
     rhs=total(M[b, a] * top[a, b], a, b) - (alpha + s[place]) + (alpha - gap - r[seat]),
     because="The eigenvalue of $u_p$ goes, that of $v_q$ comes.",
 )

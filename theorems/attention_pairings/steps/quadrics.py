@@ -15,7 +15,7 @@ from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum, Symbol, latex
 from theorems.assumptions.entries import signed
 from theorems.checker.exact import Draw, Rejected, Rows, SmallIntegers, Value
 from theorems.rules import Vanishing
-from theorems.statement import Assumption, Definition, Iff, Step, array, symbols_of
+from theorems.statement import Definition, Iff, Local, Step, array, symbols_of
 
 m, d = symbols_of("m d")
 j, a, b = symbols_of("j a b")
@@ -50,7 +50,7 @@ def _mirror(draw: Draw, metric: IndexedBase, lead: tuple[int, ...]) -> Rows:
             for r in range(size)]
 
 
-def keeps(turn: IndexedBase, metric: IndexedBase) -> Assumption:
+def keeps(turn: IndexedBase, metric: IndexedBase) -> Local:
     """O^T diag(eta) O = diag(eta), over the last axes."""
     *lead, p, r, s = symbols(f"k1:{len(turn.shape) + 2}", integer=True, positive=True)
 
@@ -64,7 +64,7 @@ def keeps(turn: IndexedBase, metric: IndexedBase) -> Assumption:
     text = rf"${latex(turn.label)}^\top \mathrm{{diag}}(\eta) {latex(turn.label)} = " \
         rf"\mathrm{{diag}}(\eta)$"
     rule = (kept, KroneckerDelta(r, s) * metric[*lead, r])
-    return Assumption(f"{turn} keeps the form", text, (rule,), impose)
+    return Local(f"{turn} keeps the form", text, (rule,), impose)
 
 
 def _choose_sign(draw: Draw) -> None:
@@ -78,7 +78,7 @@ def _choose_level(draw: Draw) -> None:
         draw.put(array("epsilon"), (), draw.get("eta", (1,)))
 
 
-def on_quadric(points: IndexedBase) -> Assumption:
+def on_quadric(points: IndexedBase) -> Local:
     """<x, x> = epsilon for every point."""
     *lead, p = symbols(f"k1:{len(points.shape) + 1}", integer=True, positive=True)
 
@@ -91,10 +91,10 @@ def on_quadric(points: IndexedBase) -> Assumption:
     name = latex(points.label)
     rule = (Sum(eta[p] * points[*lead, p] ** 2, (p, 1, d)), epsilon)
     text = rf"$\langle {name}, {name} \rangle = \epsilon$"
-    return Assumption(f"{points} on the quadric", text, (rule,), impose)
+    return Local(f"{points} on the quadric", text, (rule,), impose)
 
 
-sign = Assumption("epsilon is a sign", r"$\epsilon^2 = 1$", ((epsilon**2, ONE),), _choose_sign)
+sign = Local("epsilon is a sign", r"$\epsilon^2 = 1$", ((epsilon**2, ONE),), _choose_sign)
 isometry = keeps(O, eta)
 
 # The pairing.
@@ -135,12 +135,12 @@ def _angle(draw: Draw) -> None:
     draw.put(array("s"), (), 2 * t * scale)
 
 
-tangent = Assumption(
+unit_tangent = Local(
     "u is a unit tangent at q", r"$\langle q, q \rangle = \epsilon$, $\langle q, u \rangle = 0$, "
     r"$\langle u, u \rangle = 1$", (
         (total(eta[a] * q[a] ** 2, a), epsilon), (total(eta[a] * q[a] * u[a], a), Integer(0)),
         (total(eta[a] * u[a] ** 2, a), ONE)), _frame)
-angle = Assumption(
+cosine_and_sine = Local(
     "c and s are cosine and sine", r"$c^2 + \epsilon s^2 = 1$",
     ((cosine**2, 1 - epsilon * sine**2),), _angle)
 on_geodesic = Definition(y[a], cosine * q[a] + sine * u[a])
@@ -148,12 +148,12 @@ positive_sine = signed(array("s"), ">0")
 reciprocal = Definition(r_s, ONE, over=sine)
 geodesic_stays = Step(
     id="geodesic_stays", lhs=form(lambda f: y[f], lambda f: y[f]), rhs=epsilon,
-    by=(sign, on_geodesic, tangent, angle),
+    by=(sign, on_geodesic, unit_tangent, cosine_and_sine),
     because=r"$c^2 \epsilon + s^2 = \epsilon (c^2 + \epsilon s^2)$.",
 )
 geodesic_cosine = Step(
     id="geodesic_cosine", lhs=epsilon * form(lambda f: q[f], lambda f: y[f]), rhs=cosine,
-    by=(sign, on_geodesic, tangent), because=r"$\langle q, c q + s u \rangle = c \epsilon$.",
+    by=(sign, on_geodesic, unit_tangent), because=r"$\langle q, c q + s u \rangle = c \epsilon$.",
 )
 logarithm = Step(
     id="logarithm", rhs=theta * u[a], by=(geodesic_cosine, on_geodesic, reciprocal, positive_sine),
@@ -211,7 +211,7 @@ def _root(draw: Draw, mean: IndexedBase) -> Value:
     return root * draw.source.rng.choice((1, 1, -1))
 
 
-def norm_of(size: Symbol, mean: IndexedBase) -> Assumption:
+def norm_of(size: Symbol, mean: IndexedBase) -> Local:
     """size^2 = epsilon <mean, mean>."""
 
     def impose(draw: Draw) -> None:
@@ -232,7 +232,7 @@ def norm_of(size: Symbol, mean: IndexedBase) -> Assumption:
 
     text = rf"${latex(size)}$ has the square $\epsilon \langle {mean}, {mean} \rangle$"
     rule = (size**2, epsilon * total(eta[a] * mean[a] ** 2, a))
-    return Assumption(f"{size} is the norm of {mean}", text, (rule,), impose)
+    return Local(f"{size} is the norm of {mean}", text, (rule,), impose)
 
 
 norm, norm2 = norm_of(rho, M), norm_of(rho2, M2)

@@ -13,9 +13,7 @@ from theorems.attention_pairings.steps.gaussian_moments import C, N, X, fk, fq, 
 from theorems.assumptions.constructions import unit_vector
 from theorems.checker.exact import Draw
 from theorems.rules import Logarithm
-from theorems.statement import (
-    Assumption, Bound, Definition, Step, Witness, array, symbols_of,
-)
+from theorems.statement import Bound, Definition, Local, Step, Witness, array, symbols_of
 
 m, d = symbols_of("m d")
 r, r2, a = symbols_of("r r' a")
@@ -55,7 +53,7 @@ def _on_circles(draw: Draw) -> None:
 
 
 one = Integer(1)
-on_circles = Assumption(
+on_circles = Local(
     "points of the circle", "$c_o^2 + s_o^2 = c_o'^2 + s_o'^2 = 1$",
     ((cosine[o] ** 2, 1 - sine[o] ** 2), (cosine2[o] ** 2, 1 - sine2[o] ** 2)), _on_circles)
 c_1, s_1, c_2, s_2 = (array(name, one) for name in ("c_1", "s_1", "c_2", "s_2"))
@@ -127,7 +125,7 @@ def _independent(draw: Draw) -> None:
             draw.put(Y, (place, sample), centre + sign * spread)
 
 
-independent = Assumption(
+independent_samples = Local(
     "samples are independent", r"$E Y_r = \kappa$, $E Y_r Y_{r'} = \kappa^2$ for $r \ne r'$, and "
     r"$E Y_r^2 = \kappa^2 + v$", (
         (Sum(Q[e], JOINT), Integer(1)), (Sum(Q[e] * Y[e, r], JOINT), kappa),
@@ -142,7 +140,7 @@ def _repeated(draw: Draw) -> None:
             draw.entries[Y.name, (place, sample)] = draw.get(Y.name, (place, 1))
 
 
-repeated = Assumption(
+repeated = Local(
     "one sample, repeated", r"$E Y_r = \kappa$ and $E Y_r Y_{r'} = \kappa^2 + v$ for all $r$, "
     "$r'$", (
         (Sum(Q[e], JOINT), Integer(1)), (Sum(Q[e] * Y[e, r], JOINT), kappa),
@@ -150,8 +148,10 @@ repeated = Assumption(
 share_of_one = Definition(share, Integer(1), over=m)
 average = share * Sum(Y[e, r], SAMPLES)
 average_mean = Step(
-    id="average_mean", lhs=Sum(Q[e] * average, JOINT), rhs=kappa, by=(independent, share_of_one),
+    id="average_mean", lhs=Sum(Q[e] * average, JOINT), rhs=kappa,
+    by=(independent_samples, share_of_one),
     because="The expectation is linear.")
 average_variance = Step(
     id="average_variance", lhs=Sum(Q[e] * (average - kappa) ** 2, JOINT), rhs=sigma * share,
-    by=(independent, share_of_one), because=r"Of the $m^2$ covariances $m$ are $v$, the others 0.")
+    by=(independent_samples, share_of_one),
+    because=r"Of the $m^2$ covariances $m$ are $v$, the others 0.")

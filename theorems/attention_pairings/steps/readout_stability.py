@@ -11,10 +11,10 @@ from sympy import Expr, Integer, Rational, Sum
 
 from theorems.attention_pairings.steps.couplings import (
     FEATURES, FIRST, OTHERS, R, R2, SECOND, Z, at_least, at_least2, at_most, coupling, d, e, g,
-    gamma, headroom, high, inverse, inverse2, j, kappa, kappa2, kernel, l, least_root, low, m, m2,
-    mass, masses, mu, n, named, normaliser, normaliser2, over, p2, positive_low, positive_mu,
-    positive_nu, probability, put, r, readout, readout2, real, spare, squared, under, unit, v, v2,
-    weight, weight2,
+    gamma, headroom, high, inverse, inverse2, j, kappa, kappa2, kernel, l, least_root, low, m,
+    m2, mass, masses, mu, n, named, normaliser, normaliser2, over, p2, positive_low,
+    positive_mu, positive_nu, probability, put, r, readout, readout2, real, spare, squared,
+    under, unit_direction, v, v2, weight, weight2,
 )
 from theorems.checker.exact import Draw
 from theorems.statement import Bound, Definition, Step, array, symbols_of
@@ -89,7 +89,8 @@ lipschitz = named(
 metric = named("s is nonnegative", "$s_{jl} \\ge 0$", (s, ">=0"))
 
 projected = Bound(
-    id="projected", small=along(step), large=w[j, l], power=2, by=(distance, distances, unit),
+    id="projected", small=along(step), large=w[j, l], power=2,
+    by=(distance, distances, unit_direction),
     certificate=apart[j, l] + lagrange(n[e] * (v[j, f] - v2[l, f]), n[f] * step),
     because="Cauchy-Schwarz, by Lagrange's identity, as |n| = 1.")
 chords = {
@@ -97,7 +98,7 @@ chords = {
         id=f"chord{mirrored(sign)}", small=sign * along(v2[l, e] - v2[g, e]), large=D, power=2,
         certificate=apart2[l, g]
         + lagrange(n[e] * (v2[l, f] - v2[g, f]), n[f] * (v2[l, e] - v2[g, e])),
-        by=(diameter, within, unit), because="Cauchy-Schwarz again.")
+        by=(diameter, within, unit_direction), because="Cauchy-Schwarz again.")
     for sign in (1, -1)
 }
 chord_gaps = {sign: array(f"delta{mirrored(sign)}", m2, m2) for sign in (1, -1)}

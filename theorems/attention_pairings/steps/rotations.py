@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum, Symbol, latex, symbols
+from dataclasses import replace
+
+from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum, Symbol
 
 from theorems.assumptions.entries import right_inverse
 from theorems.assumptions.constructions import invertible, reflection
+from theorems.assumptions.matrices import orthogonal
 from theorems.checker.determinants import Blocks, Determinant
 from theorems.checker.exact import Draw, Generators, Rows, times
 from theorems.rules import Vanishing
-from theorems.statement import Assumption, Definition, Step, array, symbols_of
+from theorems.statement import Assumption, Definition, Local, Step, array, symbols_of
 
 m, d = symbols_of("m d")
 j, a, b, c, e, f, p, h = symbols_of("j a b c e f p h")
@@ -37,20 +40,14 @@ def orthogonal_rows(draw: Draw, size: int) -> Rows:
             for r in range(size)]
 
 
-def orthogonal(turn: IndexedBase) -> Assumption:
-    """turn^T turn = I = turn turn^T."""
-    r, s, t = symbols("k1:4", integer=True, positive=True)
-    size = turn.shape[0]
+def orthogonal_matrix(turn: IndexedBase) -> Assumption:
+    """turn^T turn = I = turn turn^T; of symbolic instances it turns the plane of two axes."""
 
     def impose(draw: Draw) -> None:
         if (str(turn), (1, 1)) not in draw.entries:
-            put(draw, turn, orthogonal_rows(draw, draw.size(size)))
+            put(draw, turn, orthogonal_rows(draw, draw.size(turn.shape[0])))
 
-    rules = tuple((Sum(product, (r, 1, size)), KroneckerDelta(s, t))
-                  for product in (turn[r, s] * turn[r, t], turn[s, r] * turn[t, r]))
-    name = latex(turn.label)
-    return Assumption(f"{turn} is orthogonal", rf"${name}^\top {name} = I = {name} {name}^\top$",
-                      rules, impose)
+    return replace(orthogonal(turn, both=True), impose=impose)
 
 
 def turned(matrix: IndexedBase, row: Symbol, column: Symbol) -> Expr:
@@ -58,7 +55,7 @@ def turned(matrix: IndexedBase, row: Symbol, column: Symbol) -> Expr:
     return total(A[row, c] * matrix[c, e] * B[e, column], c, e)
 
 
-turns = orthogonal(A), orthogonal(B)
+turns = orthogonal_matrix(A), orthogonal_matrix(B)
 moved_Q = Definition(Q2[a, b], turned(Q, a, b))
 moved_K = Definition(K2[a, b], turned(K, a, b))
 rotation_pairing = Step(
@@ -68,7 +65,7 @@ rotation_pairing = Step(
 )
 rotation_stays = Step(
     id="rotation_stays", lhs=total(Q2[a, b] * Q2[a, c], a), rhs=KroneckerDelta(b, c),
-    by=(moved_Q, orthogonal(Q), *turns), because="A product of orthogonal matrices.",
+    by=(moved_Q, orthogonal_matrix(Q), *turns), because="A product of orthogonal matrices.",
 )
 relative = Step(
     id="relative", lhs=total(Q2[a, b] * K2[a, f], a),
@@ -139,19 +136,19 @@ def gram(root: IndexedBase, row: Symbol, column: Symbol, middle: Symbol) -> Expr
 
 
 product_is = Definition(M[a, b], total(R[a, c] * gram(F, c, b, p), c, p))
-same_product = Assumption(
+same_product = Local(
     "two polar forms", r"$R F^\top F = S E^\top E$",
     ((total(S[a, c] * gram(E, c, b, p), c, p), M[a, b]),), _other_form)
 square_is = Definition(X[a, b], total(
     total(S[h, c] * gram(E, c, a, p), c, p) * total(S[h, c] * gram(E, c, b, p), c, p), h))
 root_first = Step(
     id="root_first", lhs=total(gram(F, a, c, p) * gram(F, c, b, h), c, p, h), rhs=X[a, b],
-    by=(orthogonal(R), square_is, same_product, product_is),
+    by=(orthogonal_matrix(R), square_is, same_product, product_is),
     because=r"$H^2 = M^\top M$.",
 )
 root_second = Step(
     id="root_second", lhs=total(gram(E, a, c, p) * gram(E, c, b, h), c, p, h), rhs=X[a, b],
-    by=(orthogonal(S), square_is), because=r"$L^2 = (S L)^\top S L$.",
+    by=(orthogonal_matrix(S), square_is), because=r"$L^2 = (S L)^\top S L$.",
 )
 H_of_F, L_of_E = (Definition(H[a, b], total(gram(F, a, b, p), p)),
                   Definition(L[a, b], total(gram(E, a, b, p), p)))

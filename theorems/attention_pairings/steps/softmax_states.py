@@ -6,12 +6,12 @@ of a Vandermonde matrix; 2^{ij} is such a matrix.
 
 from __future__ import annotations
 
-from sympy import IndexedBase, Integer, KroneckerDelta, Sum, Symbol
+from sympy import IndexedBase, KroneckerDelta, Symbol
 
 from theorems.assumptions.entries import exponential, right_inverse
-from theorems.checker.exact import Draw, Rejected
+from theorems.assumptions.low_rank import factors_through, nonzero_scales
 from theorems.rules import Logarithm
-from theorems.statement import Assumption, Cited, Definition, RankBound, Step, array, symbols_of
+from theorems.statement import Cited, Definition, RankBound, Step, array, symbols_of
 
 r, m, n = symbols_of("r m n")
 i, j, k, l, a = symbols_of("i j k l a")
@@ -29,56 +29,7 @@ rho, sigma = array("rho", r), array("sigma", r)
 O, C = array("O", r, m), array("C", m, r)
 
 
-def _scaled(draw: Draw) -> None:
-    for place in range(1, draw.size(r) + 1):
-        draw.put(sigma, (place,), draw.source.inverse(draw.get(str(rho), (place,))))
-
-
-def _wide(draw: Draw, matrix: str) -> None:
-    """Factors of a matrix with an inverse: itself, and an identity."""
-    size = draw.size(r)
-    width = draw.sizes.setdefault(str(m), size + draw.source.rng.choice((0, 0, 1)))
-    if width < size:
-        raise Rejected(f"a matrix of rank {size} has no factors of width {width}")
-    for row, column in draw.cells(O):
-        entry = draw.source.fresh(None)
-        if column <= size:
-            entry = draw.get(str(rho), (row,)) * draw.get(matrix, (row, column))
-        draw.put(O, (row, column), entry)
-    for row, column in draw.cells(C):
-        draw.put(C, (row, column), int(row == column))
-
-
-def through(matrix: IndexedBase) -> Assumption:
-    """The rows of the matrix, each times its rho, factor through m numbers."""
-
-    name = str(matrix.label)
-
-    def impose(draw: Draw) -> None:
-        scales = [draw.get(str(rho), cell) for cell in draw.cells(rho)]
-        known = (name, (1, 1)) in draw.entries
-        if known and not all(map(draw.source.is_zero, scales)):
-            return _wide(draw, name)
-        for factor in (O, C):
-            for cell in draw.cells(factor):
-                draw.put(factor, cell, 0 if known and factor is O else draw.source.fresh(None))
-        if not known:
-            inner = range(1, draw.size(m) + 1)
-            for row, column in draw.cells(matrix):
-                pairs = ((draw.get(str(O), (row, q)), draw.get(str(C), (q, column))) for q in inner)
-                entry = sum(one * other for one, other in pairs)
-                draw.put(matrix, (row, column), draw.source.inverse(scales[row - 1]) * entry)
-
-    return Assumption(
-        f"rho {name} = O C", f"the block $\\rho_i {name}_{{ij}}$ of the weights is a product of "
-        "width $m$", ((Sum(O[i, a] * C[a, j], (a, 1, m)), rho[i] * matrix[i, j]),), impose,
-    )
-
-
-row_scales = Assumption(
-    "rho is not 0", r"$\rho_i \sigma_i = 1$: row scales, such as normalisers, are not $0$",
-    ((rho[i] * sigma[i], Integer(1)),), _scaled,
-)
+row_scales = nonzero_scales(rho, sigma)
 
 
 def no_small_state(name: str, matrix: IndexedBase, because: str, *rests: Cited) -> RankBound:
@@ -86,7 +37,8 @@ def no_small_state(name: str, matrix: IndexedBase, because: str, *rests: Cited) 
     return RankBound(
         id=name, small=(KroneckerDelta(i, l), (i, r), (l, r)), large=(C[a, j], (a, m), (j, r)),
         before=(sigma[i] * O[i, a], (i, r), (a, m)), after=(W[j, l], (j, r), (l, r)),
-        by=(right_inverse(matrix, W), row_scales, through(matrix), *rests), because=because,
+        by=(right_inverse(matrix, W), row_scales, factors_through(matrix, rho, O, C), *rests),
+        because=because,
     )
 
 

@@ -17,7 +17,7 @@ from theorems.attention_pairings.steps.linear_recurrence import at_level_l
 from theorems.assumptions.levels import STAGES, level, size
 from theorems.checker.exact import Draw, Rejected
 from theorems.rules import Induction
-from theorems.statement import Assumption, Definition, Equation, RankBound, Step, array, symbols_of
+from theorems.statement import Definition, Equation, Local, RankBound, Step, array, symbols_of
 
 n, m, p = symbols_of("n m p")
 i, j, k, a, b, c = symbols_of("i j k a b c")
@@ -161,11 +161,11 @@ def _unseen(draw: Draw) -> None:
             draw.put(L, (t, column), draw.source.fresh(None) if column == t else 0)
 
 
-def _assumed(impose: Callable, name: str, text: str, *rules: Equation) -> Assumption:
-    return Assumption(name, text, rules, impose)
+def _assumed(impose: Callable, name: str, text: str, *rules: Equation) -> Local:
+    return Local(name, text, rules, impose)
 
 
-factored = Assumption(
+factored = Local(
     "the block factors", "$O F$ is the block of level $l$", (factors("l"),), _blocks)
 factored_own, factored_before = (
     replace(factored, impose=partial(_blocks, own=own)) for own in (True, False))

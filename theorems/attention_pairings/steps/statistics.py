@@ -18,7 +18,7 @@ from theorems.attention_pairings.steps.worlds import (
 from theorems.assumptions.entries import signed
 from theorems.checker.exact import Draw, Rejected
 from theorems.assumptions.widths import total_width
-from theorems.statement import Assumption, Bound, Definition, RankBound, Step, array
+from theorems.statement import Bound, Definition, Local, RankBound, Step, array
 
 simplex = Step(
     id="simplex", rhs=KroneckerDelta(l, f), by=(affine, points[0], homogeneous),
@@ -89,7 +89,7 @@ def _parts(draw: Draw) -> None:
         draw.put(left, (cell[0], cell[1]), int(cell[0] == cell[1]))
 
 
-rank_of_kappa = Assumption(
+rank_of_kappa = Local(
     "A kappa B = I", "$A \\kappa B = I_r$: the pairing has rank $r$ or more on these points",
     ((Sum(A[a, i] * kappa[i, k] * B[k, b], (i, 1, n), OTHER_KEY), KroneckerDelta(a, b)),), _parts,
 )

@@ -5,15 +5,13 @@ from __future__ import annotations
 from sympy import Integer, KroneckerDelta, Sum, Symbol
 
 from theorems.assumptions.entries import exponential, signed, sums_to_one
-from theorems.attention_pairings.steps.exponential_bounds import tangent
+from theorems.attention_pairings.steps.exponential_bounds import logarithm_tangent
 from theorems.attention_pairings.steps.free_energy import (
     L, at_temperature, free_energy, i, j, k, lam, m, n, positive_tau, q, s, tau,
 )
 from theorems.checker.exact import Draw, SmallIntegers
 from theorems.rules import Logarithm
-from theorems.statement import (
-    Assumption, Bound, Definition, Step, Witness, array, symbols_of,
-)
+from theorems.statement import Bound, Definition, Local, Step, Witness, array, symbols_of
 
 m_1, m_2 = symbols_of("m_1 m_2")
 l, h = symbols_of("l h")
@@ -31,7 +29,7 @@ one_key = Step(
 nu, r_m, M = Symbol("nu", real=True), Symbol("r_m", real=True), array("M", n)
 slack, largest_slack = array("h", n, m), array("g", n, m)
 uniform_part = Definition(r_m, Integer(1), over=m)
-below_uniform = tangent(q[i, j], r_m, lam[i, j], -nu, slack[i, j])
+below_uniform = logarithm_tangent(q[i, j], r_m, lam[i, j], -nu, slack[i, j])
 entropy = Bound(
     id="entropy", small=-Sum(q[i, j] * lam[i, j], (j, 1, m)), large=nu,
     certificate=Sum(slack[i, j], (j, 1, m)), by=(q_sums, uniform_part, below_uniform),
@@ -48,8 +46,8 @@ def _largest(draw: Draw) -> None:
 
 
 leaves = Definition(largest_slack[i, j], M[i] - s[i, j])
-at_most_M = Assumption("scores are at most M", "$s_{ij} \\le M_i$", (), _largest,
-                       ((largest_slack, ">=0"),))
+at_most_M = Local("scores are at most M", "$s_{ij} \\le M_i$", (), _largest,
+                  ((largest_slack, ">=0"),))
 mean_at_most = Bound(
     id="mean_at_most", small=mean, large=M[i], by=(leaves, q_sums, nonnegative_q, at_most_M),
     certificate=Sum(q[i, j] * largest_slack[i, j], (j, 1, m)),
@@ -120,10 +118,10 @@ def _spread(draw: Draw) -> None:
         draw.put(D, (row,), ratio + draw.source.rng.choice((0, 0, 1)))
 
 
-spread = (
+exponentials_within = (
     Definition(spread_slack[i, j, k], D[i] * E[i, k] - E[i, j]),
-    Assumption("exponentials within a factor D", r"$E_{ij} \le D_i E_{ik}$ for all keys $j, k$",
-               (), _spread, ((spread_slack, ">=0"),)),
+    Local("exponentials within a factor D", r"$E_{ij} \le D_i E_{ik}$ for all keys $j, k$",
+          (), _spread, ((spread_slack, ">=0"),)),
 )
 normaliser = Definition(Z[i], Sum(E[i, j], (j, 1, m)))
 reciprocal, positive_E = Definition(r_Z[i], Integer(1), over=Z[i]), signed(E, ">0")
@@ -132,12 +130,14 @@ total = Step(id="total", lhs=Sum(E[i, j], (j, 1, m)), rhs=Z[i], by=(normaliser,)
              because="The definition of $Z_i$.")
 softmax = (weight, total, reciprocal, normaliser, positive_E)
 hot_above = Bound(
-    id="hot_above", small=m * q[i, j], large=D[i], by=(spread[0], *softmax, spread[1]),
+    id="hot_above", small=m * q[i, j], large=D[i],
+    by=(exponentials_within[0], *softmax, exponentials_within[1]),
     certificate=Sum(spread_slack[i, j, k] * r_Z[i], (k, 1, m)),
     because=r"$m E_{ij} \le D_i \sum_k E_{ik}$.",
 )
 hot_below = Bound(
-    id="hot_below", small=Integer(1), large=m * D[i] * q[i, j], by=(spread[0], *softmax, spread[1]),
+    id="hot_below", small=Integer(1), large=m * D[i] * q[i, j],
+    by=(exponentials_within[0], *softmax, exponentials_within[1]),
     certificate=Sum(spread_slack[i, k, j] * r_Z[i], (k, 1, m)),
     because=r"$\sum_k E_{ik} \le m D_i E_{ij}$.",
 )

@@ -8,16 +8,18 @@ x_p, its columns 0 and all s + 1, with embeddings o and J.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
-from itertools import product
 
-from sympy import Expr, Integer, KroneckerDelta, Sum, Symbol
+from sympy import Expr, KroneckerDelta, Sum, Symbol
 
 from theorems.assumptions.levels import STAGES, level, size
-from theorems.checker.exact import Draw, Rejected, SmallIntegers, Value
+from theorems.assumptions.vandermonde import (
+    lagrange_inverse, new_node, places_apart, product_is_identity, row_of_powers, shift_of_powers,
+    vandermonde,
+)
+from theorems.checker.exact import Draw, Rejected, SmallIntegers
 from theorems.assumptions.widths import complete, side_by_side, total_width
 from theorems.rules import Induction
-from theorems.statement import Assumption, Definition, Equation, Step, Witness, array, symbols_of
+from theorems.statement import Definition, Equation, Step, Witness, array, symbols_of
 
 p, q, s, t, P, Q = symbols_of("p q s t P Q")
 N = {label: size("n", label) for label in STAGES}
@@ -33,67 +35,25 @@ y = Symbol("y", real=True)
 
 
 def shape_claim(label: str) -> Equation:
-    """Columns to the right are multiplied by the node: x V Sigma = V - 1 f^T."""
-    n, own = size("n", label), level("V", label, size("n", label), size("n", label))
-    shifted = Sum(own[p, t] * level("Sigma", label, n, n)[t, s], (t, 1, n))
-    return level("x", label, n)[p] * shifted, own[p, s] - level("f", label, n)[s]
+    """Columns to the right are multiplied by the node."""
+    n = size("n", label)
+    V, Sigma = (level(name, label, n, n) for name in ("V", "Sigma"))
+    return shift_of_powers(V, Sigma, level("x", label, n), level("f", label, n))
 
 
 def inverse_claim(label: str) -> Equation:
     """V W = I."""
     n = size("n", label)
-    entry = level("V", label, n, n)[p, s] * level("W", label, n, n)[s, q]
-    return Sum(entry, (s, 1, n)), KroneckerDelta(p, q)
-
-
-def _powers(draw: Draw, label: str) -> None:
-    """Nodes, their powers, and the shift of exponents."""
-    last = draw.size(N[label])
-    for row, column in product(range(1, last + 1), repeat=2):
-        draw.put(S[label], (row, column), int(column == row + 1))
-        draw.put(V[label], (row, column), draw.get(str(x[label]), (row,)) ** (column - 1))
-    for column in range(1, last + 1):
-        draw.put(f[label], (column,), int(column == 1))
-
-
-def _lagrange(draw: Draw, label: str) -> None:
-    """Column p of the inverse: the coefficients of the polynomial that is 1 at x_p, else 0."""
-    nodes = [draw.get(str(x[label]), (k,)) for k in range(1, draw.size(N[label]) + 1)]
-    for column, node in enumerate(nodes, start=1):
-        coefficients: list[Value] = [1]
-        for other in nodes[: column - 1] + nodes[column:]:
-            scale = draw.source.inverse(node - other)
-            pairs = zip([0, *coefficients], [*coefficients, 0], strict=True)
-            coefficients = [scale * (low - other * high) for low, high in pairs]
-        for row, entry in enumerate(coefficients, start=1):
-            draw.put(W[label], (row, column), entry)
-
-
-def _powers_of_y(draw: Draw) -> None:
-    for column in range(1, draw.size(N["l"]) + 1):
-        draw.put(v, (column,), draw.get("y", ()) ** (column - 1))
-
-
-def _differences(draw: Draw) -> None:
-    for row in range(1, draw.size(N["l"]) + 1):
-        gap = draw.get(str(x["l"]), (row,)) - draw.get("y", ())
-        draw.put(d, (row,), draw.source.inverse(gap))
+    return product_is_identity(level("V", label, n, n), level("W", label, n, n))
 
 
 shape_1, shape_l = (
-    Assumption(f"V_{label} is Vandermonde", f"$x_p (V \\Sigma)_{{ps}} = V_{{ps}} - f_s$ at level "
-               f"${label}$", (shape_claim(label),), partial(_powers, label=label))
-    for label in STAGES[:2]
+    vandermonde(V[label], S[label], x[label], f[label], label) for label in STAGES[:2]
 )
 inverse_1, inverse_l = (
-    Assumption(f"W_{label} inverts V_{label}", f"$V W = I$ at level ${label}$",
-               (inverse_claim(label),), partial(_lagrange, label=label)) for label in STAGES[:2]
+    lagrange_inverse(V[label], W[label], x[label], label) for label in STAGES[:2]
 )
-row_of_y = Assumption("v = powers of y", r"$y\, v \Sigma = v - f$: the row $v$ of powers of $y$",
-                      ((y * Sum(v[t] * S["l"][t, s], (t, 1, N["l"])), v[s] - f["l"][s]),),
-                      _powers_of_y)
-new_node = Assumption("y is new", "the new node $y$ is none of the $x_p$: $d_p (x_p - y) = 1$",
-                      ((x["l"][p] * d[p], 1 + y * d[p]),), _differences)
+row_of_y, other_node = row_of_powers(v, S["l"], f["l"], y), new_node(d, x["l"], y)
 
 
 def _places(draw: Draw) -> None:
@@ -111,11 +71,7 @@ def _places(draw: Draw) -> None:
 
 orthonormal = replace(side_by_side(J, new), impose=_places)
 all_places = replace(complete(J, new), impose=None)  # it holds where `orthonormal` constructs
-places_apart = Assumption(
-    "a place is new or old", "each place is new or that of one old node",
-    ((J[P, p] * J[P, q], KroneckerDelta(p, q) * J[P, p]), (J[P, p] * new[P], Integer(0)),
-     (new[P] ** 2, new[P]), (Sum(J[P, p], (p, 1, N["l"])), 1 - new[P])),
-)
+apart = places_apart(J, new)
 
 
 def old(place: Expr, entry: Expr, index: Symbol) -> Expr:
@@ -143,7 +99,7 @@ first_shape = Step(
 )
 next_shape = Step(
     id="next_shape", lhs=shape_claim("l+1")[0], rhs=shape_claim("l+1")[1],
-    by=(next_V, next_x, next_S, next_f, orthonormal, places_apart, row_of_y, shape_l),
+    by=(next_V, next_x, next_S, next_f, orthonormal, apart, row_of_y, shape_l),
     because="Column $0$ is all ones; column $s + 1$ is the node times its power $s$.",
 )
 shape = Induction(id="shape", claim=shape_claim, hypothesis=shape_l, by=(first_shape, next_shape),
@@ -154,7 +110,7 @@ first_inverse = Step(
 )
 next_inverse = Step(
     id="next_inverse", lhs=inverse_claim("l+1")[0], rhs=inverse_claim("l+1")[1],
-    by=(next_V, next_W, shift_W, first_row, orthonormal, shape_l, row_of_y, inverse_l, new_node,
+    by=(next_V, next_W, shift_W, first_row, orthonormal, shape_l, row_of_y, inverse_l, other_node,
         all_places),
     because="Subtract from every column $y$ times the one before it: the row of $y$ becomes "
     "$(1, 0)$, and $x_p^{s + 1} - y x_p^s = (x_p - y) x_p^s$ leaves $(x_p - y) V_l$ below.",

@@ -12,7 +12,7 @@ from sympy import Expr, KroneckerDelta, Sum
 from theorems.assumptions.entries import signed
 from theorems.checker.exact import Draw, Rejected, Value
 from theorems.assumptions.widths import side_by_side
-from theorems.statement import Assumption, Definition, Equation, array
+from theorems.statement import Definition, Equation, Local, array
 from theorems.statement import symbols_of
 
 n, m, w, D, N, r = symbols_of("n m w D N r")
@@ -92,11 +92,11 @@ def _moments(draw: Draw) -> None:
         draw.put(g, (key, value, row), inside[coordinate][value - 1] if own else 0)
 
 
-affine = Assumption(
+affine = Local(
     "nu y = I", "$\\nu y = I$ for $\\nu_l = (v_l, 1)$: the values are affinely independent",
     ((Sum(lifted[l, e] * y[e, f], (e, 1, D)), KroneckerDelta(l, f)),), _simplex,
 )
-inner = Assumption(
+inner = Local(
     "t g t = t", "$t g t = t$ for some $g$, a generalised inverse of the statistics",
     ((Sum(t[p, j, l] * g[j, l, s] * t[s, k, f], KEY, VALUE, (s, 1, N)), t[p, k, f]),), _moments,
 )
@@ -166,13 +166,13 @@ def towards(world: World) -> Expr:
 
 
 u = array("u", n, w)
-same = Assumption(
+same = Local(
     "readouts factor through t", "worlds with the same statistics have the same readouts: $R$ is "
     "that of $\\mu$ and of all $\\mu + E_{kf}$, and $R'$ that of $\\mu'$ and of all "
     "$\\mu' + E_{kf}$",
     (*first.rules(), *second.rules()), _by_features,
 )
-differ = Assumption(
+differ = Local(
     "R and R' differ", "$u_i \\cdot (R_i - R'_i) = 1$: every query tells the two worlds apart",
     ((towards(first), 1 + towards(second)),), _difference,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flint import fmpq
 from sympy import Integer, KroneckerDelta, Sum
 
-from theorems.assumptions.entries import signed, sums_to_one
+from theorems.assumptions.entries import indicator, signed, sums_to_one
 from theorems.assumptions import stationarity as on
 from theorems.rules import Vanishing
 from theorems.statement import Bound, Definition, Iff, Step, Witness, array, symbols_of
@@ -13,7 +13,7 @@ from theorems.statement import Bound, Definition, Iff, Step, Witness, array, sym
 n, i, j, k = symbols_of("n i j k")
 P, pi = array("P", n, n), array("pi", n)
 s, z, e_k = array("s", n), array("z", n), array("e", n)
-walks, member = on.closed_set(P, pi, s), on.indicator(s)
+walks, member = on.closed_set(P, pi, s), indicator(s)
 nonnegative_P, nonnegative_pi = signed(P, ">=0"), signed(pi, ">=0")
 inside = Bound(id="inside", small=Integer(0), large=s[i], certificate=s[i] ** 2, by=(member,),
                because="An indicator is its own square.")

@@ -8,18 +8,18 @@ from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Rational, Sum, Sym
 
 from theorems.assumptions.entries import right_inverse, signed, sums_to_one
 from theorems.connection_walks.steps import time_reversal as on
-from theorems.assumptions.stationarity import indicator
+from theorems.assumptions.entries import indicator
 from theorems.assumptions.constructions import unit_vector
 from theorems.checker.exact import Draw, Generators, SmallIntegers, Value
 from theorems.rules import Vanishing
-from theorems.statement import Assumption, Bound, Definition, Iff, Step, array, symbols_of
+from theorems.statement import Bound, Definition, Iff, Local, Step, array, symbols_of
 
 n, d = symbols_of("n d")
 i, j, k, a, b, c, e, p, q = symbols_of("i j k a b c e p q")
 half = Rational(1, 2)
 
 
-def norms(X: IndexedBase, J: IndexedBase, *sizes: IndexedBase) -> Assumption:
+def norms_of_triangle(X: IndexedBase, J: IndexedBase, *sizes: IndexedBase) -> Local:
     """sizes: x_ij = |X_ij|, h_ij = |J_ij|, z_ij = |X_ij - J_ij|, Frobenius norms up to sign."""
     x, h, z = sizes
 
@@ -42,7 +42,7 @@ def norms(X: IndexedBase, J: IndexedBase, *sizes: IndexedBase) -> Assumption:
     )
     text = f"${x}_{{ij}}, {h}_{{ij}}, {z}_{{ij}}$ are the Frobenius norms of ${X}_{{ij}}$, "
     text += f"${J}_{{ij}}$ and ${X}_{{ij}} - {J}_{{ij}}$"
-    return Assumption(f"norms of {X}, {J} and their difference", text, rules, impose)
+    return Local(f"norms of {X}, {J} and their difference", text, rules, impose)
 
 
 def _root(draw: Draw, norm: IndexedBase, value: Value) -> Value:
@@ -78,7 +78,7 @@ X, J, x, h, z = (
 t, angle, y, gap = array("t", n, n), array("w", n, n), array("y", n, n), array("g", n, n)
 D, E, R, P = array("D", n, n), array("E", n, n), array("R", n, n, d, d), array("P", n, n)
 r = Symbol("r")
-sizes = norms(X, J, x, h, z)
+sizes = norms_of_triangle(X, J, x, h, z)
 nonnegative_x, positive_h, nonnegative_z = signed(x, ">=0"), signed(h, ">0"), signed(z, ">=0")
 inner = Definition(t[i, j], Sum(X[i, j, a, b] * J[i, j, a, b], (a, 1, d), (b, 1, d)))
 minor = X[i, j, a, b] * J[i, j, c, e] - X[i, j, c, e] * J[i, j, a, b]

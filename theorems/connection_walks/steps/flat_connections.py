@@ -5,9 +5,9 @@ from __future__ import annotations
 from sympy import Integer, KroneckerDelta, Sum, Symbol
 
 from theorems.assumptions.entries import right_inverse
-from theorems.connection_walks.steps.harmonic import eigenvector
+from theorems.assumptions.matrices import eigenvector
 from theorems.assumptions.sections import (
-    carries, equals, flat, gauged, mutual, node, parallel, triangles_from,
+    carries, equals, flat, gauged, mutual, node, parallel_sections, triangles_from,
 )
 from theorems.rules import Induction
 from theorems.statement import Definition, Equation, Step, array, symbols_of
@@ -24,7 +24,7 @@ holonomy = Definition(
 mutual_edges = mutual(E[i, j], T)
 tree_edges = Step(
     id="tree_edges", lhs=B[i, j] * h[i, j, a, b], rhs=B[i, j] * KroneckerDelta(a, b),
-    by=(holonomy, inverse, parallel(B[i, j], T, g)),
+    by=(holonomy, inverse, parallel_sections(B[i, j], T, g)),
     because="On a tree edge T_ij g_j = g_i, so its holonomy is I by construction.",
 )
 backwards = Step(
@@ -82,14 +82,14 @@ at_origin = node(origin)
 so_far = carries(carried("l"), X_l, origin, s_l, u)
 first_edge = Step(
     id="first_edge", lhs=carried("1")[0], rhs=carried("1")[1],
-    by=(along(origin, s_1, X_1), node(s_1), parallel(origin[i] * s_1[j], T, u)),
+    by=(along(origin, s_1, X_1), node(s_1), parallel_sections(origin[i] * s_1[j], T, u)),
     because="u_i = T_ij u_j is the claim for a walk of one edge.",
 )
 next_edge = Step(
     id="next_edge", lhs=carried("l+1")[0], rhs=carried("l+1")[1],
     by=(Definition(X_next[a, b], Sum(X_l[a, c] * Y_l[c, b], (c, 1, d))),
         along(s_l, s_next, Y_l), so_far, node(s_next),
-        parallel(s_l[i] * s_next[j], T, u)),
+        parallel_sections(s_l[i] * s_next[j], T, u)),
     because="X^{l+1} u_{l+1} = X^l T u_{l+1} = X^l u_l.",
 )
 walks_carry = Induction(

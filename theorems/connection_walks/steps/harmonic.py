@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
-from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum, latex
+from sympy import IndexedBase, Integer, KroneckerDelta, Sum, latex
 
+from theorems.assumptions.metrics import isometric
 from theorems.assumptions.sections import Gauge, chosen, matrix, put
 from theorems.assumptions.constructions import invertible, reflection, unit_vector
 from theorems.checker.exact import Draw, Rejected, SmallIntegers, Value, times
-from theorems.statement import Assumption, symbols_of
+from theorems.statement import Assumption, Local, symbols_of
 
 i, j, k, a, b, c, e, q = symbols_of("i j k a b c e q")
 
 
-def recurrent(P: IndexedBase, pi: IndexedBase) -> Assumption:
+def recurrent(P: IndexedBase, pi: IndexedBase) -> Local:
     """P is row-stochastic with the stationary law pi > 0, not normalised: its flow circulates."""
     n = P.shape[0]
 
@@ -37,7 +39,7 @@ def recurrent(P: IndexedBase, pi: IndexedBase) -> Assumption:
 
     rules = ((Sum(P[i, j], (j, 1, n)), Integer(1)), (Sum(pi[i] * P[i, j], (i, 1, n)), pi[j]))
     text = f"${P} \\mathbf{{1}} = \\mathbf{{1}}$, ${P} \\ge 0$, $\\pi {P} = \\pi > 0$"
-    return Assumption(f"{P} is recurrent", text, rules, impose, ((P, ">=0"), (pi, ">0")))
+    return Local(f"{P} is recurrent", text, rules, impose, ((P, ">=0"), (pi, ">0")))
 
 
 def components(draw: Draw, P: IndexedBase) -> list[int]:
@@ -56,7 +58,9 @@ def components(draw: Draw, P: IndexedBase) -> list[int]:
     return least
 
 
-def orthonormal(psi: IndexedBase, phi: IndexedBase, pi: IndexedBase, G: IndexedBase) -> Assumption:
+def orthonormal_sections(
+    psi: IndexedBase, phi: IndexedBase, pi: IndexedBase, G: IndexedBase
+) -> Local:
     """phi_kq is an orthonormal basis for sum_i pi_i u_i^T G_i v_i, with psi_kq = pi G phi_kq:
     sum_kq psi_kq psi_kq^T is the Gram matrix. Instances are reflections R1_ki R2_qa in frames."""
     n, d = phi.shape[:2]
@@ -77,10 +81,10 @@ def orthonormal(psi: IndexedBase, phi: IndexedBase, pi: IndexedBase, G: IndexedB
     complete = Sum(psi[k, q, i, a] * psi[k, q, j, b], (k, 1, n), (q, 1, d))
     rule = (complete, KroneckerDelta(i, j) * pi[i] * G[i, a, b])
     text = f"the sections ${latex(phi.label)}_{{kq}}$ are an orthonormal basis"
-    return Assumption(f"{phi} is an orthonormal basis", text, (rule,), impose)
+    return Local(f"{phi} is an orthonormal basis", text, (rule,), impose)
 
 
-def unit_sections(z: IndexedBase, G: IndexedBase) -> Assumption:
+def unit_sections(z: IndexedBase, G: IndexedBase) -> Local:
     """|z_i|_{G_i} = 1 at every node."""
     n, d = z.shape
 
@@ -93,7 +97,7 @@ def unit_sections(z: IndexedBase, G: IndexedBase) -> Assumption:
                 draw.put(z, (r, place), value)
 
     rule = (Sum(z[i, a] * G[i, a, b] * z[i, b], (a, 1, d), (b, 1, d)), Integer(1))
-    return Assumption(f"{z} has length 1", f"$|{z}_i|_{{G_i}} = 1$", (rule,), impose)
+    return Local(f"{z} has length 1", f"$|{z}_i|_{{G_i}} = 1$", (rule,), impose)
 
 
 def _choose_frames(draw: Draw, frames: Gauge) -> None:
@@ -104,8 +108,8 @@ def _choose_frames(draw: Draw, frames: Gauge) -> None:
                 put(draw, target, (r,), rows)
 
 
-def isometric(P: IndexedBase, T: IndexedBase, frames: Gauge) -> Assumption:
-    """T_ij^T G_i T_ij = G_j on edges, for the metrics G_i = F_i^T F_i."""
+def isometric_in_frames(P: IndexedBase, T: IndexedBase, frames: Gauge) -> Assumption:
+    """T_ij^T G_i T_ij = G_j on edges, G_i = F_i^T F_i; instances are reflections in frames."""
     F, d = frames[0], frames[0].shape[-1]
 
     def impose(draw: Draw) -> None:
@@ -114,12 +118,9 @@ def isometric(P: IndexedBase, T: IndexedBase, frames: Gauge) -> Assumption:
             if draw.get(P.name, (r, s)) != 0 and not chosen(draw, T, r, s, 1, 1):
                 _isometry(draw, T, frames, (r, s), reflection(draw, draw.size(d)))
 
-    moved = F[i, a, b] * T[i, j, b, c] * F[i, a, e] * T[i, j, e, q]
-    pulled = Sum(moved, (a, 1, d), (b, 1, d), (e, 1, d))
-    rule = (P[i, j] * pulled, P[i, j] * Sum(F[j, a, c] * F[j, a, q], (a, 1, d)))
-    text = (f"${T}_{{ij}}^\\top G_i {T}_{{ij}} = G_j$ where ${P}_{{ij}} \\ne 0$, "
-            f"$G_i = {F}_i^\\top {F}_i$")
-    return Assumption(f"{T} is isometric for {F}", text, (rule,), impose)
+    plain = isometric(P, T, F)
+    text = f"{plain.text}, $G_i = {F}_i^\\top {F}_i$"
+    return replace(plain, id=f"{T} is isometric for {F}", text=text, impose=impose)
 
 
 def _isometry(draw: Draw, T: IndexedBase, frames: Gauge, cell: tuple[int, int], O: list) -> None:
@@ -127,7 +128,7 @@ def _isometry(draw: Draw, T: IndexedBase, frames: Gauge, cell: tuple[int, int], 
     put(draw, T, cell, times(times(left, O), right))
 
 
-def harmonic(P: IndexedBase, T: IndexedBase, u: IndexedBase, frames: Gauge) -> Assumption:
+def harmonic_sections(P: IndexedBase, T: IndexedBase, u: IndexedBase, frames: Gauge) -> Local:
     """W u = u for the columns of u; instances are parallel, or solve one row for one transport."""
     n, d = u.shape[:2]
 
@@ -160,10 +161,10 @@ def harmonic(P: IndexedBase, T: IndexedBase, u: IndexedBase, frames: Gauge) -> A
 
     average = Sum(P[i, j] * T[i, j, a, b] * u[j, b, c], (j, 1, n), (b, 1, d))
     rule = (average, u[i, a, c])
-    return Assumption(f"{u} is harmonic for {T}", f"$W {u} = {u}$", (rule,), impose)
+    return Local(f"{u} is harmonic for {T}", f"$W {u} = {u}$", (rule,), impose)
 
 
-def harmonic_function(P: IndexedBase, f: IndexedBase) -> Assumption:
+def harmonic_function(P: IndexedBase, f: IndexedBase) -> Local:
     """P f = f; instances are constant on the components of the graph."""
     n = P.shape[0]
 
@@ -173,38 +174,20 @@ def harmonic_function(P: IndexedBase, f: IndexedBase) -> Assumption:
             draw.put(f, (r,), values[least])
 
     rule = (Sum(P[i, j] * f[j], (j, 1, n)), f[i])
-    return Assumption(f"{f} is harmonic", f"${P} {f} = {f}$", (rule,), impose)
+    return Local(f"{f} is harmonic", f"${P} {f} = {f}$", (rule,), impose)
 
 
-def eigenvector(P: IndexedBase, v: IndexedBase, value: Expr) -> Assumption:
-    """P v = value v; instances solve each row for its last weight."""
-    n = P.shape[0]
-
-    def impose(draw: Draw) -> None:
-        size = draw.size(n)
-        draw.put(v, (size,), draw.source.fresh("!=0"))
-        last = draw.source.inverse(draw.get(v.name, (size,)))
-        for r in range(1, size + 1):
-            read = sum(draw.get(P.name, (r, s)) * draw.get(v.name, (s,)) for s in range(1, size))
-            rest = draw.get(value.name, ()) * draw.get(v.name, (r,)) - read
-            draw.put(P, (r, size), rest * last)
-
-    rule = (Sum(P[i, j] * v[j], (j, 1, n)), value * v[i])
-    text = f"${P} {v} = {latex(value)} {v}$"
-    return Assumption(f"{v} is an eigenvector of {P}", text, (rule,), impose)
-
-
-def involution(T: IndexedBase) -> Assumption:
+def involution(T: IndexedBase) -> Local:
     """T^2 = I."""
     square = Sum(T[a, b] * T[b, c], (b, 1, T.shape[-1]))
-    return Assumption(
+    return Local(
         f"{T} is an involution", f"${latex(T.label)}$ is an involution",
         ((square, KroneckerDelta(a, c)),),
         lambda draw: put(draw, T, (), reflection(draw, draw.shape(T)[-1])),
     )
 
 
-def triangles(E: IndexedBase, T: IndexedBase) -> Assumption:
+def triangles(E: IndexedBase, T: IndexedBase) -> Local:
     """The holonomies of all triangles of a graph E without self-loops are 1; T_ij T_ji = 1."""
 
     def impose(draw: Draw) -> None:
@@ -220,10 +203,10 @@ def triangles(E: IndexedBase, T: IndexedBase) -> Assumption:
 
     closed, back = E[i, j] * E[j, k] * E[k, i], E[i, j] * E[j, i]
     rules = ((closed * T[i, j] * T[j, k] * T[k, i], closed), (back * T[i, j] * T[j, i], back))
-    return Assumption(f"{T} is flat on triangles", "the triangles are flat", rules, impose)
+    return Local(f"{T} is flat on triangles", "the triangles are flat", rules, impose)
 
 
-def acyclic(E: IndexedBase, B: IndexedBase) -> Assumption:
+def acyclic(E: IndexedBase, B: IndexedBase) -> Local:
     """Three nodes without directed cycles, each but the first with one edge of a tree B."""
 
     def impose(draw: Draw) -> None:
@@ -235,4 +218,4 @@ def acyclic(E: IndexedBase, B: IndexedBase) -> Assumption:
 
     cycle = E[i, j] * E[j, k] * E[k, i]
     rules = ((E[i, j] * E[j, i], Integer(0)), (cycle, Integer(0)), (B[i, j] * E[i, j], B[i, j]))
-    return Assumption(f"{E} is acyclic", "no closed directed walk", rules, impose)
+    return Local(f"{E} is acyclic", "no closed directed walk", rules, impose)

@@ -4,6 +4,8 @@ has a positive stationary law, then s is constant on edges, and P' = P.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sympy import Integer, Sum
 
 from theorems.assumptions.entries import signed, sums_to_one
@@ -14,7 +16,7 @@ from theorems.connection_walks.steps.isometric_gauges import (
 from theorems.connection_walks.steps.isometric_heads import has, i, j, known, n, searching
 from theorems.checker.exact import Draw, Value
 from theorems.rules import Vanishing
-from theorems.statement import Assumption, Definition, Iff, Step, array
+from theorems.statement import Assumption, Definition, Iff, Local, Step, array
 
 step, energy, gap = array("tau", n, n), array("z", n, n), array("delta", n, n)
 
@@ -78,12 +80,12 @@ def _signed(norms: list[Value], law: list[Value]) -> list[list[Value]]:
 
 def constructed(item: Assumption) -> Assumption:
     """The hypothesis, constructed together with the others."""
-    return Assumption(item.id, item.text, item.rules, _choose, item.signs)
+    return replace(item, impose=_choose)
 
 
 rows, stationary = constructed(gauges.rows), constructed(gauges.stationary)
-stochastic = constructed(Assumption("P sums to 1", "rows of $P$ sum to 1", sums_to_one(P).rules))
-flow = constructed(Assumption(
+stochastic = constructed(replace(sums_to_one(P), text="rows of $P$ sum to 1"))
+flow = constructed(Local(
     "P s = P' s", "$P_{ij} s_j = P'_{ij} s_i$", ((P[i, j] * s[j], P2[i, j] * s[i]),)))
 nonnegative = signed(P, ">=0")
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sympy import IndexedBase, Integer, KroneckerDelta, Sum
 
+from theorems.assumptions.entries import right_inverse
 from theorems.assumptions.frames import (
     assumed, edge, fixed, frame, identity, inverse_of, put_rows, symmetric_flow, transposed, turn,
 )
+from theorems.assumptions.matrices import orthogonal
 from theorems.checker.exact import Draw, Rows, SmallIntegers, times
-from theorems.statement import Assumption, symbols_of
+from theorems.statement import Assumption, Local, symbols_of
 
 i, j, a, b, c, e = symbols_of("i j a b c e")
 INVOLUTION, ORTHOGONAL, SYMMETRIC = "T^2 = I", "T^T T = I", "T = T^T"
@@ -41,25 +45,24 @@ def _signs(draw: Draw, d: int) -> Rows:
     return [[signs[r] * one for one in row] for r, row in enumerate(identity(d))]
 
 
-def squares_to_identity(T: IndexedBase) -> Assumption:
+def squares_to_identity(T: IndexedBase) -> Local:
     """T T = I."""
     rule = (Sum(T[a, c] * T[c, b], (c, 1, T.shape[0])), KroneckerDelta(a, b))
-    return Assumption(INVOLUTION, "$T^2 = I$", (rule,), lambda draw: _choose(draw, T))
+    return Local(INVOLUTION, "$T^2 = I$", (rule,), lambda draw: _choose(draw, T))
 
 
 def orthogonal_transport(T: IndexedBase) -> Assumption:
     """T^T T = I."""
-    rule = (Sum(T[c, a] * T[c, b], (c, 1, T.shape[0])), KroneckerDelta(a, b))
-    return Assumption(ORTHOGONAL, r"$T^\top T = I$", (rule,), lambda draw: _choose(draw, T))
+    return replace(orthogonal(T), id=ORTHOGONAL, impose=lambda draw: _choose(draw, T))
 
 
-def symmetric_transport(T: IndexedBase, skew: IndexedBase) -> Assumption:
+def symmetric_transport(T: IndexedBase, skew: IndexedBase) -> Local:
     """T = T^T, read with skew = T - T^T."""
-    return Assumption(SYMMETRIC, r"$T = T^\top$", ((skew[a, b], Integer(0)),),
-                      lambda draw: _choose(draw, T))
+    return Local(SYMMETRIC, r"$T = T^\top$", ((skew[a, b], Integer(0)),),
+                 lambda draw: _choose(draw, T))
 
 
-def common_isometry(P: IndexedBase, T: IndexedBase, F: IndexedBase) -> Assumption:
+def common_isometry(P: IndexedBase, T: IndexedBase, F: IndexedBase) -> Local:
     """T^T G_i T = G_j on edges, G_i = F_i^T F_i: one metric for all nodes, or F_{i+1} = F_i T and
     edges from a node to the next, to every second one if T^2 = I."""
 
@@ -85,10 +88,10 @@ def common_isometry(P: IndexedBase, T: IndexedBase, F: IndexedBase) -> Assumptio
     here = Sum(F[j, e, a] * F[j, e, b], (e, 1, d))
     rule = (P[i, j] * Sum(sides[0] * sides[1], (e, 1, d)), P[i, j] * here)
     text = r"$T^\top G_i T = G_j$ where $P_{ij} \ne 0$, $G_i = F_i^\top F_i$"
-    return Assumption(f"T is isometric on edges of {P}", text, (rule,), impose)
+    return Local(f"T is isometric on edges of {P}", text, (rule,), impose)
 
 
-def equal_on_edges(P: IndexedBase, X: IndexedBase, Y: IndexedBase) -> Assumption:
+def equal_on_edges(P: IndexedBase, X: IndexedBase, Y: IndexedBase) -> Local:
     """P_ij X = P_ij Y for all i and j."""
 
     def impose(draw: Draw) -> None:
@@ -98,16 +101,16 @@ def equal_on_edges(P: IndexedBase, X: IndexedBase, Y: IndexedBase) -> Assumption
 
     rule = (P[i, j] * X[a, b], P[i, j] * Y[a, b])
     text = f"${P}_{{ij}} {X} = {P}_{{ij}} {Y}$ for all $i$ and $j$"
-    return Assumption(f"{X} = {Y} on edges of {P}", text, (rule,), impose)
+    return Local(f"{X} = {Y} on edges of {P}", text, (rule,), impose)
 
 
-def commutes(T: IndexedBase, F: IndexedBase, skew: IndexedBase) -> Assumption:
+def commutes(T: IndexedBase, F: IndexedBase, skew: IndexedBase) -> Local:
     """G T = T^T G with G = F^T F, read with skew = G T - T^T G."""
 
     def impose(draw: Draw) -> None:
         put_self_adjoint(draw, T, F)
 
-    return Assumption("T^T G = G T", r"$T^\top G = G T$", ((skew[a, b], Integer(0)),), impose)
+    return Local("T^T G = G T", r"$T^\top G = G T$", ((skew[a, b], Integer(0)),), impose)
 
 
 def put_self_adjoint(draw: Draw, T: IndexedBase, F: IndexedBase) -> None:
@@ -132,12 +135,10 @@ def one_frame(F: IndexedBase, F_inv: IndexedBase) -> Assumption:
         rows = [[draw.get(F.name, (r, s)) for s in places] for r in places]
         put_rows(draw, F_inv, (), inverse_of(draw, rows))
 
-    rules = tuple((Sum(A[a, c] * B[c, b], (c, 1, F.shape[0])), KroneckerDelta(a, b))
-                  for A, B in ((F, F_inv), (F_inv, F)))
-    return Assumption(f"{F_inv} inverts {F}", f"${F}$ is invertible", rules, impose)
+    return replace(right_inverse(F, F_inv), text=f"${F}$ is invertible", impose=impose)
 
 
-def not_zero(T: IndexedBase, dual: IndexedBase) -> Assumption:
+def not_zero(T: IndexedBase, dual: IndexedBase) -> Local:
     """T is not 0: some linear functional is 1 on it."""
 
     def impose(draw: Draw) -> None:
@@ -147,7 +148,7 @@ def not_zero(T: IndexedBase, dual: IndexedBase) -> Assumption:
             draw.put(dual, cell, value * scale)
 
     rule = (Sum(dual[a, b] * T[a, b], (a, 1, T.shape[0]), (b, 1, T.shape[1])), Integer(1))
-    return Assumption("T is not 0", r"$T \ne 0$", (rule,), impose)
+    return Local("T is not 0", r"$T \ne 0$", (rule,), impose)
 
 
 def orthogonal_frames(R: IndexedBase) -> Assumption:
@@ -158,7 +159,5 @@ def orthogonal_frames(R: IndexedBase) -> Assumption:
         for k in range(1, n + 1):
             put_rows(draw, R, (k,), transposed(turn(draw, d)))
 
-    d = R.shape[-1]
-    rules = tuple((Sum(x * y, (c, 1, d)), KroneckerDelta(a, b)) for x, y in (
-        (R[i, c, a], R[i, c, b]), (R[i, a, c], R[i, b, c])))
-    return Assumption(f"{R} is orthogonal", f"${R}_i^\\top {R}_i = I$", rules, impose)
+    both = orthogonal(R, both=True)
+    return replace(both, text=f"${R}_i^\\top {R}_i = I$", impose=impose)

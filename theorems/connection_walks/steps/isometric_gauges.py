@@ -12,6 +12,7 @@ from dataclasses import replace
 from flint import fmpq, fmpq_mpoly
 from sympy import Integer, KroneckerDelta, Rational, Sum
 
+from theorems.assumptions import metrics
 from theorems.assumptions.entries import right_inverse, signed, sums_to_one
 from theorems.connection_walks.steps import isometric_heads
 from theorems.connection_walks.steps.isometric_heads import (
@@ -21,7 +22,7 @@ from theorems.connection_walks.steps.isometric_heads import (
 from theorems.assumptions.constructions import unit_vector
 from theorems.checker.exact import Draw, Generators, Rows, Value, times
 from theorems.rules import Vanishing
-from theorems.statement import Assumption, Bound, Definition, Iff, Step, array
+from theorems.statement import Bound, Definition, Iff, Local, Step, array
 
 share, P, W = array("p", H, n, n), array("P", n, n), array("W", n, n, d, d)
 P2, T2, pi = array("P'", n, n), array("T'", n, n, d, d), array("pi", n)
@@ -42,14 +43,14 @@ class _Gauge:
         self.scaled_rows = not self.lawful and isometric_gauge and has(draw, rows)
         rigid = self.lawful and isometric_gauge and has(draw, rows)
         self.turn, self.spread, self.spread_inverse = _turn(draw)
-        metric = any(has(draw, item) for item in (inverse, isometric, norms))
+        metric = any(has(draw, item) for item in (inverse, isometric, norm_in_gauge))
         plain = diagonal(draw.size(d) * [1])
         self.frame, self.frame_inverse = invertible_frame(draw) if metric else (plain, plain)
         put(draw, F, (), self.frame)
         if has(draw, inverse):
             put(draw, F_inv, (), self.frame_inverse)
         self.isometry = times(times(self.frame_inverse, self.turn), self.frame)
-        self.factors = self._factors(rigid or has(draw, one_head))
+        self.factors = self._factors(rigid or has(draw, same_heads))
         lengths = [draw.source.fresh(">0") for _ in self.nodes]
         self.lengths = len(lengths) * lengths[:1] if has(draw, same_walk) else lengths
 
@@ -64,7 +65,7 @@ class _Gauge:
     def heads(self) -> None:
         for head, factor in enumerate(self.factors, start=1):
             put(self.draw, O, (head,), scaled(factor, self.isometry))
-        if has(self.draw, one_head):
+        if has(self.draw, same_heads):
             put(self.draw, O_0, (), self.isometry)
 
     def metrics(self) -> None:
@@ -74,7 +75,7 @@ class _Gauge:
             if has(self.draw, frames):
                 back = scaled(self.draw.source.inverse(length), self.spread_inverse)
                 put(self.draw, K_inv, (node,), times(back, self.frame))
-            if has(self.draw, norms):
+            if has(self.draw, norm_in_gauge):
                 sign = 1 if has(self.draw, positive_norm) else self.draw.source.rng.choice((1, -1))
                 self.draw.put(s, (node,), sign * length)
 
@@ -156,34 +157,33 @@ def choose(draw: Draw) -> None:
     if not known(draw, share):
         gauge = _Gauge(draw)
         gauge.heads()
-        if any(has(draw, item) for item in (frames, norms, transported)):
+        if any(has(draw, item) for item in (frames, norm_in_gauge, transported)):
             gauge.metrics()
         gauge.gauge()
 
 
 carried = array("X", n, n, d, d)
 carried_frame = Definition(carried[i, j, a, b], Sum(T2[i, j, a, e] * K[j, e, b], (e, 1, d)))
-blocks = Assumption("W = P' T'", r"$P'_{ij} T'_{ij} = W_{ij}$",
-                    ((W[i, j, a, b], P2[i, j] * T2[i, j, a, b]),), choose)
-transported = Assumption(
+blocks = Local("W = P' T'", r"$P'_{ij} T'_{ij} = W_{ij}$",
+               ((W[i, j, a, b], P2[i, j] * T2[i, j, a, b]),), choose)
+transported = Local(
     "T' is isometric for M", r"(c) where $P'_{ij} \ne 0$: $T'^\top_{ij} G'_i T'_{ij} = G'_j$, that "
     r"is $T'_{ij} M_j T'^\top_{ij} = M_i$ for $M_i = G'^{-1}_i = K_i K_i^\top$",
     ((P2[i, j] * Sum(carried[i, j, a, b] * carried[i, j, c, b], (b, 1, d)),
       P2[i, j] * Sum(K[i, a, b] * K[i, c, b], (b, 1, d))),), choose)
-norms = Assumption(
+norm_in_gauge = Local(
     "s is the norm of F K", r"$s_i^2 = \lVert F K_i \rVert_F^2$, that is $s_i^2 = "
     r"\mathrm{tr}(G M_i)$",
     ((s[i] ** 2, Sum(Sum(F[a, c] * K[i, c, b], (c, 1, d)) ** 2, (a, 1, d), (b, 1, d))),), choose)
 rows = replace(sums_to_one(P2), text=r"(a) rows of $P'$ sum to 1", impose=choose)
-stationary = Assumption("pi P = pi", r"$\pi P = \pi$",
-                        ((Sum(pi[i] * P[i, j], (i, 1, n)), pi[j]),), choose)
+stationary = replace(metrics.stationary(pi, P), id="pi P = pi", impose=choose)
 frames = replace(right_inverse(K, K_inv), text=r"$K_i$ is invertible", impose=choose)
-isometric = replace(isometric_heads.isometric, impose=choose)
+isometric = replace(isometric_heads.heads_isometric, impose=choose)
 inverse = replace(isometric_heads.inverse, impose=choose)
-one_head = Assumption("O = O_0", r"$O_h = O_0$ for every head $h$", ((O[h, a, b], O_0[a, b]),),
-                      choose)
+same_heads = Local("O = O_0", r"$O_h = O_0$ for every head $h$", ((O[h, a, b], O_0[a, b]),),
+                   choose)
 law_total = replace(sums_to_one(pi), impose=choose)
-same_walk = Assumption("P' = P", r"$P' = P$", ((P2[i, j], P[i, j]),), choose)
+same_walk = Local("P' = P", r"$P' = P$", ((P2[i, j], P[i, j]),), choose)
 positive_norm, positive_law = signed(s, ">0"), signed(pi, ">0")
 shares, full = signed(share, ">=0"), signed(share, ">0")
 
@@ -208,7 +208,8 @@ deviations = Sum(share[h, i, j] * share[k, i, j] * deviation[h, k, j, a, b] ** 2
                  (h, 1, H), (k, 1, H), (a, 1, d), (b, 1, d))
 gauge_energy = Step(
     id="gauge_energy", lhs=deviations, rhs=2 * (P[i, j] * s[j]) ** 2 - 2 * (P2[i, j] * s[i]) ** 2,
-    by=(norms, metric_moved, block_of_frame, block, total_share, seen_by, pair_gap, isometric),
+    by=(norm_in_gauge, metric_moved, block_of_frame, block, total_share, seen_by, pair_gap,
+        isometric),
     because="tr(G W_ij M_j W_ij^T) is P_ij^2 s_j^2 less half the sum, as in the identity.")
 below = Bound(
     id="below", small=P2[i, j] * s[i], large=P[i, j] * s[j], power=2,
@@ -256,7 +257,7 @@ any_gauge = Step(
 
 equal_heads = Step(
     id="equal_heads", lhs=W[i, j, a, b], rhs=P[i, j] * O_0[a, b],
-    by=(block, one_head, total_share), because="The shares p^h_ij sum to P_ij.")
+    by=(block, same_heads, total_share), because="The shares p^h_ij sum to P_ij.")
 edge_block = Step(
     id="edge_block", lhs=P2[i, j] * T2[i, j, a, b], rhs=W[i, j, a, b], by=(blocks,),
     because="Both gauges are of one operator.")

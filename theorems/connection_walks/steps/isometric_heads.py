@@ -13,7 +13,7 @@ from sympy import IndexedBase, Integer, Sum, Symbol
 from theorems.assumptions.entries import right_inverse, signed, sums_to_one
 from theorems.assumptions.constructions import invertible, reflection, unit_vector
 from theorems.checker.exact import Draw, Generators, Rows, SmallIntegers, Value, times
-from theorems.statement import Assumption, Definition, Equation, array, symbols_of
+from theorems.statement import Assumption, Definition, Equation, Local, array, symbols_of
 
 n, d, H = symbols_of("n d H")
 i, j, h, k, a, b, c, e, f = symbols_of("i j h k a b c e f")
@@ -171,16 +171,16 @@ def _pair(draw: Draw) -> None:
     size, rng = draw.size(d), draw.source.rng
     base = shift(size) if rng.randrange(2) else diagonal(size * [1])
     normals, signs = [unit_vector(draw, size) for _ in range(2)], rng.choices((1, -1), k=2)
-    if not has(draw, angle) and not rng.randrange(3):
+    if not has(draw, angle_of_heads) and not rng.randrange(3):
         normals[0] = size * [0]
     turns = [scaled(s, times(base, mirror(w))) for s, w in zip(signs, normals, strict=True)]
-    if has(draw, kernel) or has(draw, opposite):
+    if has(draw, kernel) or has(draw, opposite_on_v):
         turns[1] = scaled(-1, times(turns[0], mirror(normals[1]) if size > 1 else [[1]]))
         w, x = normals[1], draw.source.fresh(None)
         _vector(draw, [x * w[1], -x * w[0], *(size - 2) * [0]] if size > 1 else [x])
         for cell in draw.cells(p) if has(draw, kernel) else ():
             draw.put(p, cell, fmpq(1, 2))
-    if has(draw, angle):
+    if has(draw, angle_of_heads):
         dot = sum(x * y for x, y in zip(*normals, strict=True))
         draw.entries[cosine.name, ()] = signs[0] * signs[1] * (2 * dot**2 - 1)
         x, y = draw.source.fresh(None), draw.source.fresh(None)
@@ -196,12 +196,12 @@ def _vector(draw: Draw, seen: list[Value]) -> None:
         draw.put(v, (r,), value)
 
 
-def adjoint(X: IndexedBase, X_inv: IndexedBase) -> Assumption:
+def adjoint(X: IndexedBase, X_inv: IndexedBase) -> Local:
     """X^* = X^{-1} for the metric G."""
     rule = (Sum(X[a, b] * G[a, c], (a, 1, d)), Sum(G[b, e] * X_inv[e, c], (e, 1, d)))
     text = f"${X}$ is invertible and ${X}^\\top G = G {X_inv}$, that is ${X}^* = {X_inv}$"
     rules = (rule, *right_inverse(X, X_inv).rules)
-    return Assumption(f"{X} has the adjoint {X_inv}", text, rules, _pair)
+    return Local(f"{X} has the adjoint {X_inv}", text, rules, _pair)
 
 
 def _gates(draw: Draw) -> None:
@@ -211,32 +211,32 @@ def _gates(draw: Draw) -> None:
             draw.put(p, cell, one * draw.source.inverse(one + other))
 
 
-def gates_between(sign: str) -> Assumption:
+def gates_between(sign: str) -> Local:
     """g and 1 - g are ">0" or ">=0"."""
     text = r"$0 {0} g {0} 1$".format({">0": "<", ">=0": r"\le"}[sign])
-    return Assumption(f"p and q {sign}", text, (), _gates, ((p, sign), (q, sign)))
+    return Local(f"p and q {sign}", text, (), _gates, ((p, sign), (q, sign)))
 
 
 pair_gap = Definition(difference[h, k, a, b], O[h, a, b] - O[k, a, b])
 inverse = replace(right_inverse(F, F_inv), text=r"$F$ is invertible", impose=_inverse)
 total, nonnegative = sums_to_one(g), signed(g, ">=0")
-isometric = Assumption("O is isometric for F^T F", r"$O_h^\top G O_h = G$ for every head $h$",
-                       (isometry(O, h),), _heads)
-own_isometry = Assumption("O_h is isometric for F_h^T F_h", r"$O_h^\top G_h O_h = G_h$, "
-                          r"$G_h = F_h^\top F_h$", (isometry(O, h, of=F_own),), _own_frames)
-isometric_edge = Assumption("T is isometric for F^T F", r"$T^\top G T = G$", (isometry(T),), _edge)
-one_head = Assumption("g O = g O_0", r"$O_h = O_0$ where $g_h > 0$",
-                      ((g[h] * O[h, a, b], g[h] * O_0[a, b]),), _one_head)
-isometric_one = Assumption("O_0 is isometric for F^T F", r"$O_0^\top G O_0 = G$",
-                           (isometry(O_0),), _isometric_one)
+heads_isometric = Local("O is isometric for F^T F", r"$O_h^\top G O_h = G$ for every head $h$",
+                        (isometry(O, h),), _heads)
+own_isometry = Local("O_h is isometric for F_h^T F_h", r"$O_h^\top G_h O_h = G_h$, "
+                     r"$G_h = F_h^\top F_h$", (isometry(O, h, of=F_own),), _own_frames)
+isometric_edge = Local("T is isometric for F^T F", r"$T^\top G T = G$", (isometry(T),), _edge)
+one_head_where_used = Local("g O = g O_0", r"$O_h = O_0$ where $g_h > 0$",
+                            ((g[h] * O[h, a, b], g[h] * O_0[a, b]),), _one_head)
+isometric_one = Local("O_0 is isometric for F^T F", r"$O_0^\top G O_0 = G$",
+                      (isometry(O_0),), _isometric_one)
 adjoints = (adjoint(O_1, inv_1), adjoint(O_2, inv_2))
-isometric_pair = Assumption("O_1 and O_2 are isometric for F^T F", r"$O_1^\top G O_1 = G$ and "
-                            r"$O_2^\top G O_2 = G$", (isometry(O_1), isometry(O_2)), _pair)
-angle = Assumption(
+isometric_pair = Local("O_1 and O_2 are isometric for F^T F", r"$O_1^\top G O_1 = G$ and "
+                       r"$O_2^\top G O_2 = G$", (isometry(O_1), isometry(O_2)), _pair)
+angle_of_heads = Local(
     "v has angle theta", r"$(Q + Q^{-1}) v = 2 c_\theta v$, $c_\theta = \cos \theta$",
     ((Sum(Q[a, b] * v[b], (b, 1, d)), 2 * cosine * v[a] - Sum(Q_inv[a, b] * v[b], (b, 1, d))),),
     _pair)
-kernel = Assumption("T v = 0", r"$T_{ij} v = 0$",
-                    ((Sum(edge[i, a, b] * v[b], (b, 1, d)), Integer(0)),), _pair)
-opposite = Assumption("O_2 v = -O_1 v", r"$O_2 v = -O_1 v$", (
+kernel = Local("T v = 0", r"$T_{ij} v = 0$",
+               ((Sum(edge[i, a, b] * v[b], (b, 1, d)), Integer(0)),), _pair)
+opposite_on_v = Local("O_2 v = -O_1 v", r"$O_2 v = -O_1 v$", (
     (Sum(O_2[a, b] * v[b], (b, 1, d)), -Sum(O_1[a, b] * v[b], (b, 1, d))),), _pair)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sympy import IndexedBase, Sum, Symbol
 
-from theorems.assumptions.levels import hypothesis, level
+from theorems.assumptions.levels import induction_hypothesis, level
+from theorems.assumptions.matrices import eigenvector
 from theorems.checker.exact import Draw
 from theorems.rules import Induction
 from theorems.statement import Assumption, Definition, Equation, Step, array, symbols_of
@@ -28,10 +31,7 @@ def eigenpair(A: IndexedBase, v: IndexedBase, value: Symbol) -> Assumption:
             own = draw.get(value.name, ()) * draw.get(v.name, (row,))
             draw.put(A, (row, 1), (own - rest) * scale)
 
-    row, column = (i, j) if A is P else (a, b)
-    rule = (Sum(A[row, column] * v[column], (column, 1, A.shape[0])), value * v[row])
-    text = f"${A} {v} = \\{value} {v}$"
-    return Assumption(f"{v} is an eigenvector of {A}", text, (rule,), impose)
+    return replace(eigenvector(A, v, value), impose=impose)
 
 
 products = Step(
@@ -55,7 +55,7 @@ def power(label: str) -> Equation:
 W_1, P_1, T_1 = at("1")
 W_l, P_l, T_l = at("l")
 W_next, P_next, T_next = at("l+1")
-power_l = hypothesis("the claim on powers", power("l"), W_l, power("l")[1])
+power_l = induction_hypothesis("the claim on powers", power("l"), W_l, power("l")[1])
 first_power = Step(
     id="first_power", lhs=power("1")[0], rhs=power("1")[1],
     by=(Definition(W_1[i, j, a, b], P[i, j] * T[a, b]), Definition(P_1[i, j], P[i, j]),

@@ -9,7 +9,7 @@ from sympy import Expr, IndexedBase, Sum, Symbol
 from theorems.assumptions.frames import assumed, fixed, put_number
 from theorems.assumptions.constructions import unit_vector
 from theorems.checker.exact import Draw, Value, evaluate
-from theorems.statement import Assumption, Bound, Definition, Step, array, symbols_of
+from theorems.statement import Bound, Definition, Local, Step, array, symbols_of
 
 (m,) = symbols_of("m")
 i, j, k = symbols_of("i j k")
@@ -70,18 +70,19 @@ def _eigenvector(draw: Draw) -> None:
     put_number(draw, beta, imaginary)
 
 
-eigen = Assumption(
+eigen = Local(
     "p + iq is an eigenvector of A", r"$A (p + i q) = (\alpha + i \beta)(p + i q)$",
     ((Sum(A[i, j] * p[j], (j, 1, m)), alpha * p[i] - beta * q[i]),
      (Sum(A[i, j] * q[j], (j, 1, m)), beta * p[i] + alpha * q[i])), _eigenvector,
 )
-unit = Assumption(
+unit_pair = Local(
     UNIT, r"$\lVert p \rVert^2 + \lVert q \rVert^2 = 1$", ((norm(p), 1 - norm(q)),), _only_vector,
 )
 
 
-def within(name: str, text: str, form: Expr, limit: Expr, gap: IndexedBase, sign: int
-           ) -> Assumption:
+def form_within(
+    name: str, text: str, form: Expr, limit: Expr, gap: IndexedBase, sign: int
+) -> Local:
     """form = limit - sign * sum of gap, whose entries are equal in the instances."""
 
     def impose(draw: Draw) -> None:
@@ -91,7 +92,7 @@ def within(name: str, text: str, form: Expr, limit: Expr, gap: IndexedBase, sign
             draw.put(gap, cell, total * fmpq(1, size))
 
     rule = (form, limit - sign * Sum(gap[k], (k, 1, m)))
-    return Assumption(name, text, (rule,), impose, ((gap, ">=0"),))
+    return Local(name, text, (rule,), impose, ((gap, ">=0"),))
 
 
 skew = Definition(s[i], Sum((A[i, j] - A[j, i]) * q[j], (j, 1, m)))
@@ -99,17 +100,18 @@ skew_square = norm(s)
 spread, above_p, above_q, below_p, below_q = (
     array(name, m) for name in ("rho", "sigma", "tau", "sigma'", "tau'")
 )
-operator_norm = within(
+operator_norm = form_within(
     "kappa bounds A - A^T", r"$\lVert (A - A^\top) q \rVert \le \kappa \lVert q \rVert$",
     skew_square, kappa**2 * norm(q), spread, 1,
 )
 pairing = Step(
-    id="pairing", lhs=Sum(p[i] * s[i], (i, 1, m)), rhs=beta, by=(eigen, unit, skew),
+    id="pairing", lhs=Sum(p[i] * s[i], (i, 1, m)), rhs=beta, by=(eigen, unit_pair, skew),
     because=r"$\langle p, A q \rangle - \langle q, A p \rangle = \beta (|p|^2 + |q|^2) = \beta$.",
 )
 crossed = Sum((p[i] * s[j] - p[j] * s[i]) ** 2, (i, 1, m), (j, 1, m))
 imaginary = Bound(
-    id="imaginary", small=4 * beta**2, large=kappa**2, by=(eigen, pairing, operator_norm, unit),
+    id="imaginary", small=4 * beta**2, large=kappa**2,
+    by=(eigen, pairing, operator_norm, unit_pair),
     certificate=2 * crossed + 4 * norm(p) * Sum(spread[k], (k, 1, m))
     + kappa**2 * (norm(p) - norm(q)) ** 2,
     because=r"$\beta^2 \le |p|^2 |(A - A^\top) q|^2 \le \kappa^2 |p|^2 |q|^2$, and $4 |p|^2 |q|^2 "
@@ -119,22 +121,24 @@ imaginary = Bound(
 form_p, form_q = Symbol("a_p", real=True), Symbol("a_q", real=True)
 forms = [Definition(form, Sum(v[i] * A[i, j] * v[j], (i, 1, m), (j, 1, m)))
          for form, v in ((form_p, p), (form_q, q))]
-upper = [within(f"mu bounds A at {v}", rf"$\langle {v}, A {v} \rangle \le \mu \lVert {v} \rVert^2$",
-                form, top * norm(v), gap, 1)
+upper = [form_within(f"mu bounds A at {v}",
+                     rf"$\langle {v}, A {v} \rangle \le \mu \lVert {v} \rVert^2$",
+                     form, top * norm(v), gap, 1)
          for form, v, gap in ((form_p, p, above_p), (form_q, q, above_q))]
-lower = [within(f"nu bounds A at {v}", rf"$\langle {v}, A {v} \rangle \ge \nu \lVert {v} \rVert^2$",
-                form, bottom * norm(v), gap, -1)
+lower = [form_within(f"nu bounds A at {v}",
+                     rf"$\langle {v}, A {v} \rangle \ge \nu \lVert {v} \rVert^2$",
+                     form, bottom * norm(v), gap, -1)
          for form, v, gap in ((form_p, p, below_p), (form_q, q, below_q))]
 mean = Step(
-    id="mean", lhs=alpha, rhs=form_p + form_q, by=(*forms, eigen, unit),
+    id="mean", lhs=alpha, rhs=form_p + form_q, by=(*forms, eigen, unit_pair),
     because="alpha = <p, Ap> + <q, Aq>: A and (A + A^T)/2 have the same quadratic form.",
 )
 real_above = Bound(
-    id="real_above", small=alpha, large=top, by=(mean, *upper, unit),
+    id="real_above", small=alpha, large=top, by=(mean, *upper, unit_pair),
     certificate=Sum(above_p[k] + above_q[k], (k, 1, m)),
     because="Both forms are at most the largest eigenvalue of (A + A^T)/2 times the square norm.",
 )
 real_below = Bound(
-    id="real_below", small=bottom, large=alpha, by=(mean, *lower, unit),
+    id="real_below", small=bottom, large=alpha, by=(mean, *lower, unit_pair),
     certificate=Sum(below_p[k] + below_q[k], (k, 1, m)), because="And at least the smallest.",
 )

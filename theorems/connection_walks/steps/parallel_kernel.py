@@ -6,13 +6,13 @@ from sympy import Integer, KroneckerDelta, Sum, Symbol
 
 from theorems.assumptions.entries import right_inverse, signed, sums_to_one
 from theorems.connection_walks.steps.harmonic import (
-    harmonic, isometric, orthonormal, recurrent, unit_sections,
+    harmonic_sections, isometric_in_frames, orthonormal_sections, recurrent, unit_sections,
 )
 from theorems.connection_walks.steps.flat_connections import (
     B, P, T, d, g, g_inv, gauge, h, holonomy, inverse, n, u,
 )
 from theorems.assumptions.sections import (
-    equals, fixed, gauged, identity_product, parallel,
+    equals, fixed, gauged, identity_product, parallel_sections,
 )
 from theorems.rules import Induction, Vanishing
 from theorems.statement import Bound, Definition, Equation, Iff, Step, array, symbols_of
@@ -28,7 +28,8 @@ flow = Definition(Phi[i, j], pi[i] * P[i, j])
 energy = Sum(Phi[i, j] * D[i, j, a, c] ** 2, (i, 1, n), (j, 1, n), (a, 1, d))
 no_energy = Step(
     id="no_energy", lhs=energy, rhs=Integer(0),
-    by=(flow, difference, chain, harmonic(P, T, u, frames), isometric(P, T, frames)),
+    by=(flow, difference, chain, harmonic_sections(P, T, u, frames),
+        isometric_in_frames(P, T, frames)),
     because="With $|v|_{G_i} = |F_i v|$ the energy is $2 \\langle u, (I - W) u \\rangle$, that "
     "is 0.",
 )
@@ -80,7 +81,8 @@ coordinates = Step(
 )
 along_tree = Step(
     id="along_tree", lhs=B[i, j] * Sum(g_inv[i, a, b] * image, (b, 1, d)),
-    rhs=B[i, j] * Sum(g_inv[i, a, b] * u[i, b, c], (b, 1, d)), by=(parallel(B[i, j], T, u),),
+    rhs=B[i, j] * Sum(g_inv[i, a, b] * u[i, b, c], (b, 1, d)),
+    by=(parallel_sections(B[i, j], T, u),),
     because="On a tree edge T_ij u_j = u_i for a parallel u,",
 )
 same_coordinates = Iff(
@@ -97,7 +99,7 @@ named = Step(
 fixed_by_cycles = Step(
     id="fixed_by_cycles", lhs=P[i, j] * Sum(h[i, j, a, b] * w[b, c], (b, 1, d)),
     rhs=P[i, j] * w[a, c],
-    by=(inverse, named, parallel(P[i, j], T, u, gauge), coordinates, holonomy),
+    by=(inverse, named, parallel_sections(P[i, j], T, u, gauge), coordinates, holonomy),
     because="h_ij w = g_i^{-1} T_ij u_j = g_i^{-1} u_i = w.",
 )
 M = array("M", n, n, d, d)
@@ -167,7 +169,7 @@ square = Sum(pi[i] * z[i, a] * G[i, a, b] * z[i, b], (i, 1, n), (a, 1, d), (b, 1
 rayleigh = Sum(pi[i] * z[i, a] * G[i, a, b] * Lz[i, b], (i, 1, n), (a, 1, d), (b, 1, d))
 parseval = Step(
     id="parseval", lhs=Sum(gamma[k, q] ** 2, (k, 1, n), (q, 1, d)), rhs=square,
-    by=(expansion, orthonormal(psi, phi, pi, G), dual),
+    by=(expansion, orthonormal_sections(psi, phi, pi, G), dual),
     because="The coefficients in an orthonormal basis have the square norm as their sum of "
     "squares.",
 )

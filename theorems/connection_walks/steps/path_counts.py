@@ -6,7 +6,8 @@ from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum, Symbol
 
 from theorems.assumptions.entries import right_inverse, signed
 from theorems.assumptions.levels import (
-    STAGES, count_words, equality, hypothesis, level, no_spare_number, number, own_numbers, size,
+    STAGES, count_words, equality, induction_hypothesis, level, no_spare_number, number,
+    own_numbers, size,
 )
 from theorems.rules import Induction
 from theorems.statement import Definition, Equation, Step, Witness, array, symbols_of
@@ -51,9 +52,9 @@ def residual_count_claim(label: str) -> Equation:
 
 power, residual_power = ({label: number(name, label) for label in STAGES}
                          for name in ("q", "s"))
-counts_l = hypothesis("the count", count_claim("l"), power["l"], n * m["l"])
-residual_counts_l = hypothesis("the count with residuals", residual_count_claim("l"),
-                               residual_power["l"], n * mr["l"] + 1)
+counts_l = induction_hypothesis("the count", count_claim("l"), power["l"], n * m["l"])
+residual_counts_l = induction_hypothesis("the count with residuals", residual_count_claim("l"),
+                                         residual_power["l"], n * mr["l"] + 1)
 first_power = Definition(power["1"], n * H)
 next_power = Definition(power["l+1"], n * H * power["l"])
 first_residual_power = Definition(residual_power["1"], 1 + n * H)
@@ -105,7 +106,7 @@ def causal_claim(label: str) -> Equation:
 differences = Sum(D[i, k] * C["l+1"][k, j], NODE)
 rule_of_pascal = equality("D C_{l+1} = C_l", "$D C_{l+1} = C_l$",
                           (C["l"][i, j], differences), C["l"], differences)
-causal_l = hypothesis("the claim on powers", causal_claim("l"), V["l"], C["l"][i, j])
+causal_l = induction_hypothesis("the claim on powers", causal_claim("l"), V["l"], C["l"][i, j])
 next_V = Definition(V["l+1"][i, j], Sum(U[i, k] * V["l"][k, j], NODE))
 first_causal = Step(
     id="first_causal", lhs=causal_claim("1")[0], rhs=causal_claim("1")[1],

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 from flint import fmpq
 from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum, latex
 
 from theorems.assumptions.constructions import invertible
+from theorems.assumptions.entries import sums_to_one
 from theorems.checker.exact import Draw, Rejected, SmallIntegers, times
-from theorems.statement import Assumption, array, symbols_of
+from theorems.statement import Assumption, Local, array, symbols_of
 
 i, j, a, b, h, k = symbols_of("i j a b h k")
 
 
-def independent(matrices: IndexedBase, inverse: IndexedBase) -> Assumption:
+def independent_matrices(matrices: IndexedBase, inverse: IndexedBase) -> Local:
     """The matrices X^h are independent: sum_ab X^h_ab Y_ab,k = delta_hk."""
     _, rows, columns = matrices.shape
 
@@ -37,10 +39,10 @@ def independent(matrices: IndexedBase, inverse: IndexedBase) -> Assumption:
     rule = (Sum(matrices[h, a, b] * inverse[a, b, k], (a, 1, rows), (b, 1, columns)),
             KroneckerDelta(h, k))
     text = f"the matrices ${latex(matrices.label)}^h$ are independent"
-    return Assumption(f"{matrices} independent", text, (rule,), impose)
+    return Local(f"{matrices} independent", text, (rule,), impose)
 
 
-def constant_block_rows(W: IndexedBase, total: IndexedBase) -> Assumption:
+def constant_block_rows(W: IndexedBase, total: IndexedBase) -> Local:
     """Every block row of W has the sum total, whatever i."""
     n, m, d_o, d = W.shape
 
@@ -52,10 +54,10 @@ def constant_block_rows(W: IndexedBase, total: IndexedBase) -> Assumption:
 
     rule = (Sum(W[i, j, a, b], (j, 1, m)), total[a, b])
     text = f"$\\sum_j {W}_{{ij}} = {latex(total.label)}$ for every $i$"
-    return Assumption(f"block rows of {W} sum to {total}", text, (rule,), impose)
+    return Local(f"block rows of {W} sum to {total}", text, (rule,), impose)
 
 
-def constant_rows(M: IndexedBase, total: IndexedBase) -> Assumption:
+def constant_rows(M: IndexedBase, total: IndexedBase) -> Local:
     """Row sums of M^h are total_h, whatever i."""
     m = M.shape[-1]
 
@@ -67,7 +69,7 @@ def constant_rows(M: IndexedBase, total: IndexedBase) -> Assumption:
 
     rule = (Sum(M[h, i, j], (j, 1, m)), total[h])
     text = f"every row of ${M}^h$ sums to ${latex(total.label)}_h$"
-    return Assumption(f"rows of {M} sum to {total}", text, (rule,), impose)
+    return Local(f"rows of {M} sum to {total}", text, (rule,), impose)
 
 
 def unit_rows(J: IndexedBase) -> Assumption:
@@ -85,11 +87,10 @@ def unit_rows(J: IndexedBase) -> Assumption:
             for key, value in enumerate(values, start=1):
                 draw.put(J, (row, key), value)
 
-    rule = (Sum(J[i, j], (j, 1, J.shape[-1])), Integer(1))
-    return Assumption(f"{J} sums to 1", f"rows of ${J}$ sum to 1", (rule,), impose)
+    return replace(sums_to_one(J), text=f"rows of ${J}$ sum to 1", impose=impose)
 
 
-def combination(J: IndexedBase, weights: IndexedBase, M: IndexedBase) -> Assumption:
+def combination(J: IndexedBase, weights: IndexedBase, M: IndexedBase) -> Local:
     """J = sum_h weights_h M^h."""
     r = M.shape[0]
 
@@ -103,11 +104,11 @@ def combination(J: IndexedBase, weights: IndexedBase, M: IndexedBase) -> Assumpt
 
     rule = (Sum(weights[h] * M[h, i, j], (h, 1, r)), J[i, j])
     text = f"${J} = \\sum_h {latex(weights.label)}_h {M}^h$"
-    return Assumption(f"{J} = sum of {weights} {M}", text, (rule,), impose)
+    return Local(f"{J} = sum of {weights} {M}", text, (rule,), impose)
 
 
 def small_step(slack: IndexedBase, J: IndexedBase, M: IndexedBase, names: tuple[str, ...]
-               ) -> Assumption:
+               ) -> Local:
     """slack = least - step * bound > 0; searches take least = min J and bound = max(-M),
     mostly, and a step of either sign."""
     least, bound, step = (array(name) for name in names)
@@ -129,20 +130,20 @@ def small_step(slack: IndexedBase, J: IndexedBase, M: IndexedBase, names: tuple[
 
     text = "${0}$, ${1}$, ${2}$ with ${2} {1} < {0}$".format(*(latex(x.label) for x in
                                                           (least, bound, step)))
-    return Assumption(f"{slack} > 0", text, (), impose, ((slack, ">0"),))
+    return Local(f"{slack} > 0", text, (), impose, ((slack, ">0"),))
 
 
-def inverts(inverse: Expr, value: Expr, text: str) -> Assumption:
+def inverts(inverse: Expr, value: Expr, text: str) -> Local:
     """inverse * value = 1, so value != 0."""
     names = str(inverse), str(value)
 
     def impose(draw: Draw) -> None:
         draw.put(array(names[0]), (), draw.source.inverse(draw.get(names[1], ())))
 
-    return Assumption(f"{inverse} inverts {value}", text, ((inverse * value, Integer(1)),), impose)
+    return Local(f"{inverse} inverts {value}", text, ((inverse * value, Integer(1)),), impose)
 
 
-def annihilates(Y: IndexedBase, W: IndexedBase, excluded: Assumption) -> Assumption:
+def annihilates(Y: IndexedBase, W: IndexedBase, excluded: Assumption) -> Local:
     """sum_ij Y_ij W_ij = 0; beside the excluded hypothesis, which leaves no other, Y = 0."""
     d_o, d = W.shape[2:]
 
@@ -160,10 +161,10 @@ def annihilates(Y: IndexedBase, W: IndexedBase, excluded: Assumption) -> Assumpt
 
     rule = (Sum(Y[i, j] * W[i, j, a, b], (i, 1, W.shape[0]), (j, 1, W.shape[1])), Integer(0))
     text = f"$\\sum_{{ij}} {latex(Y.label)}_{{ij}} {W}_{{ij}} = 0$"
-    return Assumption(f"{Y} annihilates {W}", text, (rule,), impose)
+    return Local(f"{Y} annihilates {W}", text, (rule,), impose)
 
 
-def supported(V: IndexedBase, E: IndexedBase) -> Assumption:
+def supported(V: IndexedBase, E: IndexedBase) -> Local:
     """E_ij V_ij = V_ij: where E_ij is 0 or 1, blocks off the mask E vanish."""
 
     def impose(draw: Draw) -> None:
@@ -176,4 +177,4 @@ def supported(V: IndexedBase, E: IndexedBase) -> Assumption:
 
     rule = (E[i, j] * V[i, j, a, b], V[i, j, a, b])
     text = f"${E}_{{ij}} {V}_{{ij}} = {V}_{{ij}}$"
-    return Assumption(f"{V} supported on {E}", text, (rule,), impose)
+    return Local(f"{V} supported on {E}", text, (rule,), impose)

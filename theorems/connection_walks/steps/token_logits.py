@@ -5,7 +5,7 @@ from __future__ import annotations
 from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Rational, Sum
 
 from theorems.assumptions.entries import right_inverse
-from theorems.assumptions.stationarity import isotropic, spanning
+from theorems.assumptions.stationarity import isotropic_subspace, spanning
 from theorems.statement import Definition, Iff, Step, array, symbols_of
 
 n, d, v, w = symbols_of("n d v w")
@@ -75,7 +75,7 @@ no_skew_part = Iff(
 )
 
 N, C, L, L2 = array("N", d, v), array("C", d, w), array("L", v, d), array("L'", w, d)
-basis, vanishes = spanning(N, C, L, L2), isotropic(N, K)
+basis, vanishes = spanning(N, C, L, L2), isotropic_subspace(N, K)
 F, G = array("F", d, d), array("G", d, d)
 onto = (Definition(F[a, b], Sum(N[a, k] * L[k, b], (k, 1, v))),
         Definition(G[a, b], Sum(C[a, g] * L2[g, b], (g, 1, w))))

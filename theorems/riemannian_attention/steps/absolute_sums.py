@@ -8,29 +8,15 @@ from typing import Any
 
 from sympy import Expr, Indexed, IndexedBase, Integer, Sum, Symbol, latex
 
-from theorems.checker.exact import Draw, Generators, SmallIntegers, evaluate
-from theorems.statement import Assumption, Bound, Definition, array, symbols_of
+from theorems.assumptions.entries import absolute_value
+from theorems.checker.exact import Draw, SmallIntegers, evaluate
+from theorems.statement import Assumption, Bound, Definition, Local, array, symbols_of
 
 i, j, k, l, r, h, g = symbols_of("i j k l r h g")
 Axis = tuple[Symbol, Expr]
 
 
-def absolute(size: Indexed, value: Expr, shown: str) -> Assumption:
-    """The entry is the absolute value: it is >= 0 and has the same square; `shown` is the whole
-    array in LaTeX."""
-
-    def impose(draw: Draw) -> None:
-        for cell in draw.cells(size.base):
-            found = evaluate(value, draw, dict(zip(size.indices, cell, strict=True)))
-            known = found if isinstance(draw.source, Generators) else abs(found)
-            draw.put(size.base, cell, known)
-
-    text = f"${latex(size.base.label)} = \\lvert {shown} \\rvert$ entry by entry"
-    rule = (size**2, value**2)
-    return Assumption(f"{size.base} = |{value}|", text, (rule,), impose, ((size.base, ">=0"),))
-
-
-def at_most(slack: Indexed, total: Expr, bound: Expr, text: str) -> tuple[Definition, Assumption]:
+def at_most(slack: Indexed, total: Expr, bound: Expr, text: str) -> tuple[Definition, Local]:
     """total <= bound for all indices of the slack, with the slack that this leaves."""
     base = getattr(bound, "base", array(str(bound)))
 
@@ -47,7 +33,7 @@ def at_most(slack: Indexed, total: Expr, bound: Expr, text: str) -> tuple[Defini
             draw.put(base, place, value + draw.source.fresh(">=0"))
 
     leaves = Definition(slack, bound - total)
-    return leaves, Assumption(f"{slack.base}>=0", text, (), impose, ((slack.base, ">=0"),))
+    return leaves, Local(f"{slack.base}>=0", text, (), impose, ((slack.base, ">=0"),))
 
 
 @dataclass(frozen=True)
@@ -68,7 +54,7 @@ class Sums:
 def sizes_of(X: IndexedBase, sizes: IndexedBase) -> Assumption:
     """sizes = |X| entry by entry."""
     place = (h, i, j)[3 - len(X.shape) :]
-    return absolute(sizes[place], X[place], latex(X.label))
+    return absolute_value(sizes[place], X[place], latex(X.label))
 
 
 def sums_of(X: IndexedBase, sizes: IndexedBase, column: Symbol, row: Symbol) -> Sums:
@@ -126,7 +112,7 @@ def product_bounds(
     over = [*heads, (j, 1, m)]
     total, entry = (Sum(term(*pair, one, j), *over) for pair in (sized, signed))
     names = r"\sum_h {}^h {}^h" if lead else "{} {}"
-    is_size = absolute(C[i, k], entry, names.format(E.X, F.X))
+    is_size = absolute_value(C[i, k], entry, names.format(E.X, F.X))
     sizes = (E.is_size, F.is_size)
     pairs = Bound(
         id=f"{name}_pairs", small=small, large=large, certificate=Integer(0), power=2, by=sizes,

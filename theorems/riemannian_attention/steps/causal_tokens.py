@@ -8,11 +8,13 @@ from __future__ import annotations
 from sympy import Expr, Indexed, Integer, KroneckerDelta, Rational, Sum, Symbol
 
 from theorems.assumptions.entries import signed, sums_to_one
-from theorems.assumptions.levels import STAGES, hypothesis, level, number
+from theorems.assumptions.levels import STAGES, induction_hypothesis, level, number
 from theorems.assumptions.constructions import unit_vector
 from theorems.checker.exact import Draw, evaluate
 from theorems.rules import Induction
-from theorems.statement import Assumption, Bound, Definition, Equation, Step, array, symbols_of
+from theorems.statement import (
+    Bound, Definition, Equation, Local, Step, array, symbols_of,
+)
 
 n, m, N, d = symbols_of("n m N d")
 i, j, p, q, e = symbols_of("i j p q e")
@@ -38,8 +40,8 @@ def _in_the_ball(draw: Draw) -> None:
 
 
 within = Definition(s[j], r**2 - Sum(y[j, e] ** 2, (e, 1, d)))
-in_the_ball = Assumption("s>=0", r"$|y_j| \le r$ for every token", (), _in_the_ball,
-                         ((s, ">=0"),))
+in_the_ball = Local("s>=0", r"$|y_j| \le r$ for every token", (), _in_the_ball,
+                    ((s, ">=0"),))
 products = Bound(
     id="products", small=Sum(y[i, e] * y[j, e], (e, 1, d)), large=r**2,
     certificate=half * s[i] + half * s[j] + half * Sum((y[i, e] - y[j, e]) ** 2, (e, 1, d)),
@@ -58,8 +60,8 @@ shrinks = Bound(
 shrink_gap, first_gap = array("sigma", n), array("epsilon", n)
 of_first = Definition(w[i], 1 - Sum(A[i, j], (j, 1, n)))
 least_first = Definition(first_gap[i], w[i] - w_0)
-at_least = Assumption("epsilon>=0", r"$A_{i1} \ge w_0$ for every token after the first",
-                      signs=((first_gap, ">=0"),))
+at_least = Local("epsilon>=0", r"$A_{i1} \ge w_0$ for every token after the first",
+                 signs=((first_gap, ">=0"),))
 shrunk = Definition(shrink_gap[i], shrinks.large - shrinks.small)
 contraction = Bound(
     id="contraction", small=Sum(moved(i) ** 2, (e, 1, d)), large=(1 - w_0) ** 2 * r**2,
@@ -76,7 +78,7 @@ A_u, A_x = array("A_u", m, m), array("A_x", N, N)
 a = Symbol("a", real=True)
 
 
-def unit_row(copies: Indexed, rest: Expr, name: str, text: str) -> Assumption:
+def unit_row(copies: Indexed, rest: Expr, name: str, text: str) -> Local:
     """A row sums to 1; instances choose its weight on the first copy."""
     base, lead = copies.base, copies.indices[:-1]
 
@@ -86,7 +88,7 @@ def unit_row(copies: Indexed, rest: Expr, name: str, text: str) -> Assumption:
             taken = evaluate(rest, draw, dict(zip(lead, cell, strict=True)))
             draw.put(base, (*cell, 1), 1 - taken - sum(others))
 
-    return Assumption(name, text, ((Sum(copies, (p, 1, m)), 1 - rest),), impose)
+    return Local(name, text, ((Sum(copies, (p, 1, m)), 1 - rest),), impose)
 
 
 row_k = unit_row(V[p], a, "row k sums to 1", r"$\sum_p V_p + a = 1$")
@@ -115,7 +117,7 @@ def _of_length(draw: Draw) -> None:
         draw.put(y_k, (place,), draw.get("N_k", ()) * value)
 
 
-is_length = Assumption(
+is_length = Local(
     "N_k = |y_k|", "$N_k = |y_k| > 0$", ((Sum(y_k[e] ** 2, (e, 1, d)), length**2),), _of_length,
     ((array("N_k"), ">0"),))
 positive_a = signed(array("a"), ">0")
@@ -129,7 +131,7 @@ def _fill_order(draw: Draw) -> None:
         draw.put(c, (row, column), int(column <= row))
 
 
-order = Assumption(
+order = Local(
     "c is the causal mask", r"$c_{ij} = 1$ for $j \le i$ and $0$ elsewhere",
     ((c[i, j] ** 2, c[i, j]), (c[i, i], Integer(1))), _fill_order)
 masked = Definition(A_x[i, j], c[i, j] * B[i, j])
@@ -176,10 +178,10 @@ def depth_claim(label: str) -> Equation:
     return level("y", label, d)[i], number("P", label) * y_0[i]
 
 
-depth_l = hypothesis("the product", depth_claim("l"), steps["l"], depth_claim("l")[1])
+depth_l = induction_hypothesis("the product", depth_claim("l"), steps["l"], depth_claim("l")[1])
 
 
-def layer(label: str, before: Expr) -> tuple[Definition, Assumption]:
+def layer_row(label: str, before: Expr) -> tuple[Definition, Local]:
     """The difference after a layer of u + before, for token k, with its row of weights."""
     row, weight = level("V", label, m), number("a", label)
     value = Sum(row[p] * u[i], (p, 1, m)) + weight * (u[i] + before) - u[i]
@@ -190,11 +192,11 @@ def layer(label: str, before: Expr) -> tuple[Definition, Assumption]:
 
 first_layer = Step(
     id="first_layer", lhs=depth_claim("1")[0], rhs=depth_claim("1")[1],
-    by=(*layer("1", y_0[i]), Definition(factors["1"], number("a", "1"))),
+    by=(*layer_row("1", y_0[i]), Definition(factors["1"], number("a", "1"))),
     because="One layer multiplies by A_kk.")
 next_layer = Step(
     id="next_layer", lhs=depth_claim("l+1")[0], rhs=depth_claim("l+1")[1],
-    by=(*layer("l+1", steps["l"][i]),
+    by=(*layer_row("l+1", steps["l"][i]),
         Definition(factors["l+1"], number("a", "l+1") * factors["l"]), depth_l),
     because="So does the next.")
 depth = Induction(id="depth", claim=depth_claim, hypothesis=depth_l, by=(first_layer, next_layer),
@@ -208,7 +210,7 @@ def _equal_shares(draw: Draw) -> None:
     draw.put(array("kappa_k"), (), draw.source.inverse(draw.size(m) + 1))
 
 
-equal_shares = Assumption(
+equal_shares = Local(
     "equal weights of sum 1", r"token $k$ gives equal weights $\kappa_k$ of sum 1",
     ((m * share, 1 - share),), _equal_shares)
 

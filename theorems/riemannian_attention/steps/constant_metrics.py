@@ -13,12 +13,11 @@ from theorems.assumptions.entries import right_inverse, signed
 from theorems.checker.exact import Draw, evaluate
 from theorems.riemannian_attention.steps.path_energy import (
     D, D2_hhhh, D_hhh, F, FOURTH, G_hh, HALF, K, M, NORM, THIRD, TO_THIRD, TWELFTH, a, b, c,
-    christoffel, d, D2, e, eps, f, fixed_ends, frame, h, k, m, mean, moments, seen, weighted, z,
+    christoffel, d, D2, e, eps, f, fixed_ends, frame, h, k, m, mean, moments_of_segment, seen,
+    weighted, z,
 )
 from theorems.rules import Vanishing
-from theorems.statement import (
-    Assumption, Bound, Definition, Iff, Step, Witness, array, symbols_of,
-)
+from theorems.statement import Bound, Definition, Iff, Local, Step, Witness, array, symbols_of
 
 C_1, C_h = array("C_1", d, d), array("C_h", d, d)
 distance, rho = Symbol("d^2", real=True), Symbol("rho", real=True)
@@ -126,7 +125,7 @@ def _same(draw: Draw) -> None:
         draw.put(M, (node, row, column), evaluate(value, draw, {b: row, c: column}))
 
 
-constant = Assumption(
+constant = Local(
     "constant metric", "the metric is the same all along the path",
     ((M[k, b, c], Sum(F[e, b] * F[e, c], (e, 1, d))),), _same,
 )
@@ -137,7 +136,7 @@ no_shortcut = Bound(
     id="no_shortcut", small=G_hh,
     large=mean(Sum(M[k, b, c] * (h[b] + z[k, b]) * (h[c] + z[k, c]), (b, 1, d), (c, 1, d))),
     certificate=mean(Sum(Sum(F[c, a] * z[k, a], (a, 1, d)) ** 2, (c, 1, d))),
-    by=(moments, fixed_ends, constant, weighted),
+    by=(moments_of_segment, fixed_ends, constant, weighted),
     because="What the velocity adds to $h$ has mean 0, so its square only adds.",
 )
 leg, length, root, factor, chord_h = (

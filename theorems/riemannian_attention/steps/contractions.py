@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum, Symbol, latex
+from sympy import Integer, Symbol
 
 from theorems.assumptions.entries import signed
-from theorems.assumptions.levels import STAGES, hypothesis, number
-from theorems.assumptions.constructions import reflection, unit_vector
-from theorems.checker.exact import Draw, Generators, Rows, times
+from theorems.assumptions.levels import STAGES, induction_hypothesis, number
 from theorems.rules import Induction
 from theorems.statement import (
-    Assumption, Bound, Cited, Definition, Equation, Rule, Step, array, symbols_of,
+    Bound, Cited, Definition, Equation, Rule, Step, array, symbols_of,
 )
 
 a, b, c = symbols_of("a b c")
@@ -25,42 +23,6 @@ infinite_product = Cited(
     "Apostol, Mathematical Analysis, Addison-Wesley 1974, section 8.26",
     because="It turns products of factors over all layers into sums.",
 )
-
-
-def bounded(W: IndexedBase, K: IndexedBase, norm: Symbol | None = None) -> Assumption:
-    """|W v| <= norm |v| for every v (norm 1 without one): W^T W + K^T K = norm^2 I with some K."""
-    lead, d = symbols_of("k1 k2 k3")[: len(W.shape) - 2], W.shape[-1]
-    square = Integer(1) if norm is None else norm**2
-
-    def gram(matrix: IndexedBase) -> Expr:
-        return Sum(matrix[*lead, b, a] * matrix[*lead, b, c], (b, 1, d))
-
-    def impose(draw: Draw) -> None:
-        scale = 1 if norm is None else draw.get(norm.name, ())
-        for cell in draw.cells(W, len(lead)):
-            size = draw.size(d)
-            columns = _orthonormal(draw, size)
-            for (place, part) in ((0, W), (size, K)):
-                for row in range(size):
-                    for column in range(size):
-                        value = scale * columns[place + row][column]
-                        draw.put(part, (*cell, row + 1, column + 1), value)
-
-    name, indices = latex(W.label), "_i" * len(lead)
-    limit = "1" if norm is None else latex(norm)
-    rule = (gram(W), square * KroneckerDelta(a, c) - gram(K))
-    return Assumption(f"{W} is bounded", rf"$\lVert {name}{indices} \rVert \le {limit}$",
-                      (rule,), impose)
-
-
-def _orthonormal(draw: Draw, size: int) -> Rows:
-    """Twice as many rows as columns, with orthonormal columns; where symbolic, of one angle."""
-    if isinstance(draw.source, Generators):
-        angle = unit_vector(draw, 2)
-        return [[part * int(row == column) for column in range(size)]
-                for part in angle for row in range(size)]
-    columns = [row[:size] for row in reflection(draw, 2 * size)]
-    return times(columns, reflection(draw, size))
 
 
 @dataclass(frozen=True)
@@ -89,7 +51,7 @@ def iterated(below: bool) -> Iterated:
     def claim(label: str) -> Equation:
         return (number("o", label), number(r"\Pi", label) * start + sign * number("R", label))
 
-    at_l = hypothesis("the bound of all layers", claim("l"), o["l"], claim("l")[1])
+    at_l = induction_hypothesis("the bound of all layers", claim("l"), o["l"], claim("l")[1])
     next_rest = Definition(R["l+1"], factor * R["l"] + excess)
     first = Step(
         id="first_level", lhs=claim("1")[0], rhs=claim("1")[1],

@@ -11,7 +11,7 @@ from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Rational, Sum, Sym
 
 from theorems.assumptions.entries import right_inverse, signed
 from theorems.checker.exact import Draw
-from theorems.statement import Assumption, Definition, Iff, Step, Witness, array, symbols_of
+from theorems.statement import Definition, Iff, Local, Step, Witness, array, symbols_of
 
 d, r, m = symbols_of("d r m")
 a, b, c, e, i, j, g, k = symbols_of("a b c e i j g k")
@@ -146,7 +146,7 @@ def _monomial(draw: Draw) -> None:
         draw.put(squares, (row, column), entry * entry)
 
 
-monomial = Assumption(
+monomial = Local(
     "one entry a row",
     r"each row of $J^{-1}$ has one entry at most: $J'_{ai} J'_{aj} = w_{ai} \delta_{ij}$",
     ((inverse_J[a, i] * inverse_J[a, j], squares[a, i] * KroneckerDelta(i, j)),), _monomial,

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from sympy import Expr, Integer, Rational, Sum, Symbol
 
 from theorems.assumptions.entries import exponential, signed
-from theorems.assumptions.levels import STAGES, hypothesis, number
+from theorems.assumptions.levels import STAGES, induction_hypothesis, number
 from theorems.rules import Induction, Logarithm, Rule
-from theorems.statement import Assumption, Bound, Definition, Equation, Step, array, symbols_of
+from theorems.statement import Bound, Definition, Equation, Local, Step, array, symbols_of
 
 At = Callable[[Expr], Expr]
 depth = {label: number("L", label) for label in STAGES}
@@ -47,7 +47,7 @@ def product(
     def claim(label: str) -> Equation:
         return number(name, label), closed(number("L", label)) * number(kind, label)
 
-    at_l = hypothesis(f"the product {name}", claim("l"), P["l"], claim("l")[1])
+    at_l = induction_hypothesis(f"the product {name}", claim("l"), P["l"], claim("l")[1])
     first = Step(
         id=f"first_{name}", lhs=claim("1")[0], rhs=claim("1")[1], because="One layer, at $l = 2$.",
         by=(Definition(P["1"], factor(depth["1"])), Definition(w["1"], start), first_depth),
@@ -107,8 +107,8 @@ power = tuple(
 
 terms, fall, drop = array("b", n), array("beta", n), array("gamma", n)
 last, top = Symbol("b_*", real=True), Symbol("b^*", real=True)
-not_less = Assumption("beta>=0", r"$b_l \ge b_*$", signs=((fall, ">=0"),))
-not_more = Assumption("gamma>=0", r"$b_l \le b^*$", signs=((drop, ">=0"),))
+not_less = Local("beta>=0", r"$b_l \ge b_*$", signs=((fall, ">=0"),))
+not_more = Local("gamma>=0", r"$b_l \le b^*$", signs=((drop, ">=0"),))
 positive_terms = signed(terms, ">0")
 block_below = Bound(
     id="block_below", small=n * last, large=Sum(terms[k], (k, 1, n)),
@@ -129,8 +129,8 @@ def geometric_claim(label: str) -> Equation:
     return number("t", label), 1 - (1 - ratio) * number("g", label)
 
 
-geometric_l = hypothesis("the geometric sum", geometric_claim("l"), term["l"],
-                         geometric_claim("l")[1])
+geometric_l = induction_hypothesis("the geometric sum", geometric_claim("l"), term["l"],
+                                   geometric_claim("l")[1])
 first_geometric = Step(
     id="first_geometric", lhs=geometric_claim("1")[0], rhs=geometric_claim("1")[1],
     by=(Definition(term["1"], ratio), Definition(total["1"], Integer(1))), because="One term, 1.",

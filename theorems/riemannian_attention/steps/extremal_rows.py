@@ -6,7 +6,7 @@ from sympy import Expr, IndexedBase, Integer, Rational, Sum, Symbol
 
 from theorems.assumptions.entries import signed, sums_to_one
 from theorems.checker.exact import Draw
-from theorems.statement import Assumption, Bound, Definition, Step, Witness, array, symbols_of
+from theorems.statement import Bound, Definition, Local, Step, Witness, array, symbols_of
 
 n, m, d = symbols_of("n m d")
 m_1, m_2 = symbols_of("m_1 m_2")
@@ -78,7 +78,7 @@ def _two_signs(draw: Draw) -> None:
         draw.put(c, (cluster,), sign)
 
 
-clusters = Assumption(
+clusters = Local(
     "two clusters of n tokens",
     r"$x_i = o \pm w$, with $+$ for $n$ tokens and $-$ for the other $n$",
     ((c[f] ** 2, Integer(1)), (Sum(c[f], (f, 1, two)), Integer(0))), _two_signs,

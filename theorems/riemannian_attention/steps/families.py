@@ -7,12 +7,12 @@ from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Rational, Sum, lat
 from flint import fmpq
 from theorems.assumptions.constructions import invertible, unit_vector
 from theorems.checker.exact import Draw, Rejected
-from theorems.statement import Assumption, symbols_of
+from theorems.statement import Local, symbols_of
 
 i, a, b, c, e, f, p, q = symbols_of("i a b c e f p q")
 
 
-def symmetric_basis(E: IndexedBase, dual: IndexedBase) -> tuple[Assumption, Assumption]:
+def symmetric_basis(E: IndexedBase, dual: IndexedBase) -> tuple[Local, Local]:
     """E_1, ..., E_s is a basis of the symmetric matrices, with dual family; duality and
     completeness apart, since each alone rewrites."""
     s, r, _ = E.shape
@@ -36,12 +36,12 @@ def symmetric_basis(E: IndexedBase, dual: IndexedBase) -> tuple[Assumption, Assu
     all_of_it = (Sum(E[p, a, b] * dual[p, e, f], (p, 1, s)), symmetriser)
     text = f"${latex(E.label)}_p$ is a basis of the symmetric matrices of size ${latex(r)}$"
     return (
-        Assumption(f"{E} and {dual} are dual", text, (one,), impose),
-        Assumption(f"{E} spans the symmetric matrices", text, (all_of_it,), impose),
+        Local(f"{E} and {dual} are dual", text, (one,), impose),
+        Local(f"{E} spans the symmetric matrices", text, (all_of_it,), impose),
     )
 
 
-def on_sphere(x: IndexedBase, radius: Expr) -> Assumption:
+def on_sphere(x: IndexedBase, radius: Expr) -> Local:
     """|x_i|^2 = radius^2 for every token."""
     n, d = x.shape
 
@@ -53,10 +53,10 @@ def on_sphere(x: IndexedBase, radius: Expr) -> Assumption:
 
     rule = (Sum(x[i, a] ** 2, (a, 1, d)), radius**2)
     text = f"$|{latex(x.label)}_i|^2 = {latex(radius)}^2$ for every token"
-    return Assumption(f"{x} lies on a sphere", text, (rule,), impose)
+    return Local(f"{x} lies on a sphere", text, (rule,), impose)
 
 
-def short_of_all(U: IndexedBase, W: IndexedBase, v: IndexedBase) -> Assumption:
+def short_of_all(U: IndexedBase, W: IndexedBase, v: IndexedBase) -> Local:
     """The columns of U (d, r) are independent, W U = I, and v is orthogonal to them: r < d."""
     d, r = U.shape
 
@@ -75,4 +75,4 @@ def short_of_all(U: IndexedBase, W: IndexedBase, v: IndexedBase) -> Assumption:
     rules = ((Sum(W[c, a] * U[a, e], (a, 1, d)), KroneckerDelta(c, e)),
              (Sum(v[a] * U[a, c], (a, 1, d)), Integer(0)))
     text = f"${W} {U} = I$ and ${U}^\\top {v} = 0$"
-    return Assumption(f"{W} inverts {U} beside {v}", text, rules, impose)
+    return Local(f"{W} inverts {U} beside {v}", text, rules, impose)

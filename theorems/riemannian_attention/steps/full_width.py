@@ -13,7 +13,7 @@ from sympy import IndexedBase, Integer, KroneckerDelta, Rational, Sum
 
 from theorems.checker.exact import Draw, Rejected
 from theorems.assumptions.widths import side_by_side, total_width
-from theorems.statement import Assumption, Definition, RankBound, Step, array, symbols_of
+from theorems.statement import Definition, Local, RankBound, Step, array, symbols_of
 
 n, d, g, w = symbols_of("n d g w")
 i, j, k, a, b, h, l, p, q, t = symbols_of("i j k a b h l p q t")
@@ -39,12 +39,12 @@ def _fill(draw: Draw, basis: IndexedBase, dual: IndexedBase) -> None:
 
 symmetric_part = half * (KroneckerDelta(a, h) * KroneckerDelta(b, l)
                          + KroneckerDelta(a, l) * KroneckerDelta(b, h))
-spanning = Assumption(
+spans_symmetric = Local(
     "B spans", r"$\sum_q (C_q)_{hl} B_q$ is the symmetric part of $e_h e_l^\top$: the matrices "
     "$B_q$ span the symmetric ones",
     ((Sum(B[q, a, b] * C[q, h, l], (q, 1, g)), symmetric_part),), lambda draw: _fill(draw, B, C),
 )
-independent = Assumption(
+independent_basis = Local(
     "B independent", r"$\langle B_q, C_p \rangle = \delta_{qp}$: the matrices $B_q$ are "
     "independent",
     ((Sum(B[q, a, b] * C[p, a, b], (a, 1, d), (b, 1, d)), KroneckerDelta(q, p)),),
@@ -70,17 +70,17 @@ features = (
 width = RankBound(
     id="width", small=(S[i, j], (i, n), (j, n)), large=(Phi[i, p], (i, n), (p, w)),
     after=(Psi[j, p], (p, w), (j, n)),
-    by=(scores, *features, side_by_side(J_1, J_d, J_g), spanning),
+    by=(scores, *features, side_by_side(J_1, J_d, J_g), spans_symmetric),
     because=r"Side by side $1$, the $x_{ja}$ and the $x_j^\top B_q x_j$ are the key features.",
 )
 whole, parted = total_width("width", J_1, J_d, J_g)
 trace = Sum(B[q, a, b] * C[q, a, b], (q, 1, g), (a, 1, d), (b, 1, d))
 trace_of_projection = Step(
-    id="trace_of_projection", lhs=trace, rhs=half * (d**2 + d), by=(spanning,),
+    id="trace_of_projection", lhs=trace, rhs=half * (d**2 + d), by=(spans_symmetric,),
     because="The trace of the map from matrices to their symmetric parts.",
 )
 number_of_matrices = Step(
-    id="number_of_matrices", lhs=trace, rhs=g, by=(independent,),
+    id="number_of_matrices", lhs=trace, rhs=g, by=(independent_basis,),
     because="Each of the g matrices counts 1, so $g = d (d + 1) / 2$.",
 )
 tokens = RankBound(

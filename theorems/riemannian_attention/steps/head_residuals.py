@@ -12,7 +12,7 @@ from theorems.checker.exact import Draw, Rejected, SmallIntegers
 from theorems.riemannian_attention.steps.absolute_sums import (
     Sums, at_most, product_bounds, sizes_of, sums_of,
 )
-from theorems.statement import Assumption, Bound, Definition, Step, array, symbols_of
+from theorems.statement import Bound, Definition, Local, Step, array, symbols_of
 
 n, m, p, H = symbols_of("n m p H")
 i, j, k, l, h = symbols_of("i j k l h")
@@ -48,19 +48,19 @@ def _share_of_heads(draw: Draw) -> None:
 
 column_shares = Definition(columns_0[h, j], kappa[h] * c - Sum(Y[h, i, j], (i, 1, n)))
 row_shares = Definition(rows_0[h, i], kappa[h] * c_row - Sum(Y[h, i, j], (j, 1, m)))
-shared = Assumption(
+share_of_heads = Local(
     "s_0>=0, t_0>=0", r"$\lVert Z^h \rVert_1 \le \kappa_h c$ and $\lVert Z^h \rVert_\infty \le "
     r"\kappa_h c'$", (), _share_of_heads, ((columns_0, ">=0"), (rows_0, ">=0")))
 of_columns, of_rows = Definition(a, q * c), Definition(a_row, q * c_row)
 residual_columns = Bound(
     id="residual_columns", small=Sum(Y[h, i, j], (i, 1, n)), large=a,
     certificate=columns_0[h, j] + theta[h] * c,
-    by=(is_size, of_columns, column_shares, largest, positive_c, positive_c_row, shared,
+    by=(is_size, of_columns, column_shares, largest, positive_c, positive_c_row, share_of_heads,
         kappa_at_most), because="kappa_h <= q.")
 residual_rows = Bound(
     id="residual_rows", small=Sum(Y[h, i, j], (j, 1, m)), large=a_row,
     certificate=rows_0[h, i] + theta[h] * c_row,
-    by=(is_size, of_rows, row_shares, largest, positive_c, positive_c_row, shared,
+    by=(is_size, of_rows, row_shares, largest, positive_c, positive_c_row, share_of_heads,
         kappa_at_most), because="kappa_h <= q.")
 
 s, t = array("s_Z", H, m), array("t_Z", H, n)

@@ -6,8 +6,9 @@ from sympy import Integer, KroneckerDelta
 
 from theorems.assumptions.entries import right_inverse
 from theorems.assumptions.turned_frames import (
-    E, G, R, T, W, a, b, c, coframe, d, e, f, flat, framed, gap, gauge, gauged, i, isometric, j, k,
-    metrics, n, opposite, orthogonal, paired, reversed_turn, total, triangles, turned, unit,
+    E, G, R, T, W, a, b, c, coframe, d, e, f, flat_triangles, framed, gap, gauge,
+    turns_from_gauge, i, isometric_everywhere, j, k, metrics, n, transposed_back, paired,
+    reversed_turn, total, triangles, turned, turns_orthogonal, unit_turn,
 )
 from theorems.statement import Definition, Step, array, symbols_of
 
@@ -19,7 +20,7 @@ two_turns = Definition(R2[i, j, k, a, b], total(R[i, j, a, c] * R[j, k, c, b], c
 
 isometry = Step(
     id="isometry", lhs=total(T[i, j, a, b] * G[i, a, c] * T[i, j, c, f], a, c), rhs=G[j, b, f],
-    by=(turned, metrics, framed, orthogonal),
+    by=(turned, metrics, framed, turns_orthogonal),
     because=r"$T_{ij}^\top G_i T_{ij} = E_j^\top R_{ij}^\top R_{ij} E_j$.",
 )
 turn_of = Definition(
@@ -27,7 +28,7 @@ turn_of = Definition(
 )
 turn_orthogonal = Step(
     id="turn_orthogonal", lhs=total(R[i, j, c, a] * R[i, j, c, b], c), rhs=delta(a, b),
-    by=(turn_of, framed, isometric),
+    by=(turn_of, framed, isometric_everywhere),
     because=r"$R_{ij}^\top R_{ij} = E_j^{-\top} T_{ij}^\top G_i T_{ij} E_j^{-1} = E_j^{-\top} G_j "
     r"E_j^{-1}$.",
 )
@@ -38,13 +39,14 @@ isometry_form = Step(
 )
 
 turns_back = Step(
-    id="turns_back", lhs=total(R[j, i, a, c] * R[i, j, c, b], c), by=(reversed_turn, orthogonal),
+    id="turns_back", lhs=total(R[j, i, a, c] * R[i, j, c, b], c),
+    by=(reversed_turn, turns_orthogonal),
     rhs=delta(a, b) + total(gap[i, j, a, c] * R[i, j, c, b], c),
     because=r"With $r_{ij} = R_{ji} - R_{ij}^\top$.",
 )
 transports_back = Step(
     id="transports_back", lhs=total(T[j, i, a, c] * T[i, j, c, b], c), rhs=delta(a, b),
-    by=(turned, framed, turns_back, opposite),
+    by=(turned, framed, turns_back, transposed_back),
     because=r"$T_{ji} T_{ij} = E_j^{-1} R_{ij}^\top R_{ij} E_j$.",
 )
 turns_seen = Step(
@@ -53,7 +55,7 @@ turns_seen = Step(
     because=r"$R_{ij} R_{ji} = E_i T_{ij} T_{ji} E_i^{-1}$.",
 )
 gap_from_product = Step(
-    id="gap_from_product", lhs=gap[i, j, a, b], by=(reversed_turn, orthogonal),
+    id="gap_from_product", lhs=gap[i, j, a, b], by=(reversed_turn, turns_orthogonal),
     rhs=total(R[i, j, c, a] * (total(R[i, j, c, e] * R[j, i, e, b], e) - delta(c, b)), c),
     because=r"$R_{ji} - R_{ij}^\top = R_{ij}^\top (R_{ij} R_{ji} - I)$.",
 )
@@ -90,7 +92,7 @@ curvature_back = Step(
 
 inverse_turns = Step(
     id="inverse_turns", lhs=total(R[j, i, a, c] * R[i, j, c, b], c), rhs=delta(a, b),
-    by=(turns_back, opposite), because=r"$R_{ji} R_{ij} = R_{ij}^\top R_{ij} = I$.",
+    by=(turns_back, transposed_back), because=r"$R_{ji} R_{ij} = R_{ij}^\top R_{ij} = I$.",
 )
 TWO_TURNS = total(R[i, k, a, c] * R[k, j, c, b], c)
 closed_up = Step(
@@ -100,7 +102,8 @@ closed_up = Step(
 )
 opened = Step(
     id="opened", lhs=W[i, k, j] * TWO_TURNS, rhs=W[i, k, j] * R[i, j, a, b],
-    by=(two_turns, flat, closed_up), because=r"$R_{ik} R_{kj} R_{ji} = I$ leaves $R_{ij}$.",
+    by=(two_turns, flat_triangles, closed_up),
+    because=r"$R_{ik} R_{kj} R_{ji} = I$ leaves $R_{ij}$.",
 )
 defect = Definition(F[i, k, j, a, b], R[i, j, a, b] - TWO_TURNS)
 whole = Definition(
@@ -115,7 +118,7 @@ all_cases = Step(
 )
 no_case = Step(
     id="no_case", lhs=F_all[i, k, j, a, b], rhs=Integer(0),
-    by=(whole, defect, opened, inverse_turns, unit),
+    by=(whole, defect, opened, inverse_turns, unit_turn),
     because=r"$R_{ij} = R_{ik} R_{kj}$: of distinct nodes as the triangle is flat, and $R_{ij} = "
     r"R_{ii} R_{ij} = R_{ij} R_{jj}$, $R_{ii} = R_{ik} R_{ki}$.",
 )
@@ -124,21 +127,21 @@ coboundary = Step(
     because=r"With $k = 1$: $R_{ij} = g_i g_j^{-1}$ for $g_i = R_{i1}$ and $g_j^{-1} = R_{1j}$.",
 )
 four_turns = Step(
-    id="four_turns", rhs=delta(a, b), by=(two_turns, coboundary, unit),
+    id="four_turns", rhs=delta(a, b), by=(two_turns, coboundary, unit_turn),
     lhs=total(R2[i, j, k, a, c] * R2[k, l, i, c, b], c),
     because=r"$R_{ij} R_{jk} R_{kl} R_{li} = R_{ik} R_{ki} = R_{ii}$.",
 )
 flat_back = Step(
     id="flat_back", lhs=total(R[i, j, a, c] * R[j, k, c, e] * R[k, i, e, b], c, e),
-    rhs=delta(a, b), by=(gauged, gauge),
+    rhs=delta(a, b), by=(turns_from_gauge, gauge),
     because=r"$g_i g_j^{-1} g_j g_k^{-1} g_k g_i^{-1} = I$.",
 )
 unit_back = Step(
-    id="unit_back", lhs=R[i, i, a, b], rhs=delta(a, b), by=(gauged, gauge),
+    id="unit_back", lhs=R[i, i, a, b], rhs=delta(a, b), by=(turns_from_gauge, gauge),
     because="$g_i g_i^{-1} = I$.",
 )
 transposed_back = Step(
     id="transposed_back", lhs=gap[i, j, a, b], rhs=Integer(0),
-    by=(gap_from_product, gauged, gauge),
+    by=(gap_from_product, turns_from_gauge, gauge),
     because=r"$R_{ij} R_{ji} = g_i g_j^{-1} g_j g_i^{-1} = I$ and $R_{ij}^\top R_{ij} = I$.",
 )

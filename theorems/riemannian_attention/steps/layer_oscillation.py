@@ -10,11 +10,11 @@ from sympy import Expr, IndexedBase, Integer, Rational, Sum, Symbol, latex
 from theorems.assumptions.entries import signed
 from theorems.checker.exact import Draw
 from theorems.riemannian_attention.steps import total_variation as tv
-from theorems.riemannian_attention.steps.score_spreads import norm_at_most
+from theorems.riemannian_attention.steps.score_spreads import norm_up_to_sign
 from theorems.riemannian_attention.steps.total_variation import (
     H, P, Q, T, Y, d, least_root, m, mostly, x,
 )
-from theorems.statement import Assumption, Bound, Definition, array, symbols_of
+from theorems.statement import Bound, Definition, Local, array, symbols_of
 
 h, f, j, l, a, b, c = symbols_of("h f j l a b c")
 half = Rational(1, 2)
@@ -22,7 +22,7 @@ HEADS, FEATURES, INNER, ROWS = (h, 1, H), (a, 1, d), (b, 1, d), (c, 1, d)
 W, K, bias = array("W", H, d, d), array("K", H, d, d), array("beta", d)
 X, X_q = array("x'", d), array("x''", d)
 omega, tau, D, radius = array("omega", H), array("tau", H), tv.D, Symbol("rho", real=True)
-positive_omega, norms = signed(omega, ">=0"), norm_at_most(W, K, omega[h], h)
+positive_omega, norms = signed(omega, ">=0"), norm_up_to_sign(W, K, omega[h], h)
 
 
 def together(name: str, single: Bound, size: Callable[[Expr], Expr], reach: Expr, z: IndexedBase,
@@ -52,8 +52,8 @@ def _variations(draw: Draw) -> None:
             draw.put(tau, cell, draw.get(T.name, cell))
 
 
-bounded_variation = Assumption("tau bounds T", r"$T_h \le \tau_h$", (), _variations,
-                               ((sig, ">=0"),))
+bounded_variation = Local("tau bounds T", r"$T_h \le \tau_h$", (), _variations,
+                          ((sig, ">=0"),))
 rows = (*tv.rows, tv.marks, tv.variation, *tv.parts)
 moved = Definition(z[h, a], Sum(W[h, a, b] * Y[h, b], INNER))
 averages_gap = Definition(gap[h], tv.dobrushin.large - tv.dobrushin.small)
@@ -107,8 +107,8 @@ def _radius(draw: Draw) -> None:
         draw.put(array(radius.name), (), least_root(most))
 
 
-inside = Assumption("tokens in a ball", r"$|x_j| \le |\rho|$ for all tokens", (), _radius,
-                    ((within, ">=0"),))
+inside = Local("tokens in a ball", r"$|x_j| \le |\rho|$ for all tokens", (), _radius,
+               ((within, ">=0"),))
 mean = Definition(y[h, a], Sum(P[h, j] * x[j, a], tv.KEYS))
 average = Bound(
     id="average", small=Sum(y[h, a] ** 2, FEATURES), large=radius**2,
@@ -128,8 +128,8 @@ mean_products, mean_left, all_mean_left = together(
     "ball", one_mean, lambda head: omega[head], radius, u)
 norm_slack = Symbol("epsilon", real=True)
 norm_left = Definition(norm_slack, 1 - Sum(omega[h], HEADS))
-total_norm = Assumption("norms of sum at most 1", r"$\sum_h \omega_h \le 1$",
-                        signs=((array(norm_slack.name), ">=0"),))
+total_norm = Local("norms of sum at most 1", r"$\sum_h \omega_h \le 1$",
+                   signs=((array(norm_slack.name), ">=0"),))
 ball = Bound(
     id="ball", small=Sum(Sum(u[h, a], HEADS) ** 2, FEATURES), large=radius**2,
     certificate=all_mean_left + radius**2 * norm_slack * (norm_slack + 2 * Sum(omega[h], HEADS)),

@@ -17,9 +17,7 @@ from theorems.assumptions.sections import put
 from theorems.checker.exact import Draw, Rejected, SmallIntegers, Value, times
 from theorems.assumptions.low_rank import annihilated, inverse_of
 from theorems.rules import Vanishing
-from theorems.statement import (
-    Assumption, Bound, Definition, Rule, Step, array, symbols_of,
-)
+from theorems.statement import Assumption, Bound, Definition, Local, Rule, Step, array, symbols_of
 
 d, r, p = symbols_of("d r p")
 a, b, c, e, f, g, h, k = symbols_of("a b c e f g h k")
@@ -100,7 +98,7 @@ def _root(draw: Draw) -> None:
     put(draw, V, (), times(scaled, transposed(turned)))
 
 
-root = Assumption(
+root_of_gram = Local(
     "M is the square root",
     r"$M^2 = I + V^\top V$",
     ((Sum(V[a, c] * V[a, e], (a, 1, d)),
@@ -156,7 +154,7 @@ squared_product = Step(
 )
 frame_metric = Step(
     id="frame_metric", lhs=Sum(F[a, b] * F[a, g], (a, 1, d)), rhs=G[b, g],
-    by=(frame, metric, factor, diagonal, root, squared_product, known_product),
+    by=(frame, metric, factor, diagonal, root_of_gram, squared_product, known_product),
     because=r"Between $V$ and $V^\top$ stands $K + K^\top + K^\top (M^2 - I) K$, which is $I$ as "
     r"$K^\top M^2 K = (I - K)^\top (I - K)$.",
 )

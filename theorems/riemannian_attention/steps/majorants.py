@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sympy import Expr, IndexedBase, Integer, Rational, Sum, Symbol
 
 from theorems.assumptions.entries import signed
-from theorems.assumptions.levels import STAGES, hypothesis, number
+from theorems.assumptions.levels import STAGES, induction_hypothesis, number
 from theorems.checker.exact import Draw, Value, evaluate
 from theorems.riemannian_attention.steps.extremal_rows import numbers, r, theta
 from theorems.riemannian_attention.steps.layer_oscillation import (
@@ -19,7 +19,9 @@ from theorems.riemannian_attention.steps.layer_oscillation import (
 )
 from theorems.riemannian_attention.steps.total_variation import mostly
 from theorems.rules import Induction
-from theorems.statement import Assumption, Bound, Definition, Equation, Step, array, symbols_of
+from theorems.statement import (
+    Bound, Definition, Equation, Local, Step, array, symbols_of,
+)
 
 H, h = symbols_of("H h")
 HEADS = (h, 1, H)
@@ -30,7 +32,7 @@ D, kappa, c, c_1, e, e_1 = (
 )
 half, quarter = Rational(1, 2), Rational(1, 4)
 positive_tau = signed(tau, ">=0")
-positive_rho = Assumption("rho_h>=0", r"$\rho_h \ge 0$", signs=((rho, ">=0"),))
+positive_rho = Local("rho_h>=0", r"$\rho_h \ge 0$", signs=((rho, ">=0"),))
 tangent = Definition(tanh_rest[h], quarter * spread[h] - tau[h])
 
 
@@ -44,7 +46,7 @@ def _at_least(base: IndexedBase, least: Callable[[Draw, tuple[int, ...]], Value]
     return impose
 
 
-tanh_below = Assumption(
+tanh_below = Local(
     "tanh u <= u", r"$\tau_h \le \frac14 \Delta_h$, as $\tau_h \le \tanh \frac14 \Delta_h$ and "
     r"$\tanh u \le u$ for $u \ge 0$", (),
     _at_least(spread, lambda draw, cell: 4 * draw.get(tau.name, cell)), ((tanh_rest, ">=0"),),
@@ -53,13 +55,13 @@ contraction = Definition(kappa, Sum(omega[h] * tau[h], HEADS))
 
 
 def spread_at_most(coefficient: IndexedBase, scale: Expr, text: str
-                   ) -> tuple[Definition, Assumption]:
+                   ) -> tuple[Definition, Local]:
     """What the spreads of the heads leave of coefficient * scale."""
     def least(draw: Draw, cell: tuple[int, ...]) -> Value:
         unit = evaluate(scale, draw, {})
         return draw.get(spread.name, cell) * draw.source.inverse(unit) if unit != 0 else 0
 
-    return Definition(spread_rest[h], coefficient[h] * scale - spread[h]), Assumption(
+    return Definition(spread_rest[h], coefficient[h] * scale - spread[h]), Local(
         f"spreads within {coefficient}", f"$\\Delta_h \\le {text}$", (),
         _at_least(coefficient, least), ((spread_rest, ">=0"),))
 
@@ -80,17 +82,17 @@ factor = contracts_by("factor", Definition(c, quarter * Sum(omega[h] * g[h], HEA
                       g, D**2, "g_h D^2")
 loss, loss_1, excess = (Symbol(name, real=True) for name in ("o", "o_1", "f_0"))
 square_after, after = Symbol("z'", real=True), Symbol("D'", real=True)
-layer = (Definition(square_after, kappa**2 * D**2 - loss), Assumption(
+within_layer = (Definition(square_after, kappa**2 * D**2 - loss), Local(
     "z' within the layer", r"$z' \le \kappa^2 D^2$, as for $z' = \mathrm{osc}'^2$",
     signs=((array(loss.name), ">=0"),)))
-layer_1 = (Definition(after, kappa * D - loss_1), Assumption(
+layer_1 = (Definition(after, kappa * D - loss_1), Local(
     "D' within the layer", r"$D' \le \kappa D$, as for $D' = \mathrm{osc}'$",
     signs=((array(loss_1.name), ">=0"),)))
 cubic = Bound(
     id="cubic", small=c * square_after, large=(c * D**2) ** 3,
     certificate=c * loss + (kappa + e) * e * (e + 2 * kappa),
-    by=(layer[0], Definition(e, factor.large - factor.small), factor, positive_tau,
-        signed(g, ">=0"), layer[1]),
+    by=(within_layer[0], Definition(e, factor.large - factor.small), factor, positive_tau,
+        signed(g, ">=0"), within_layer[1]),
     because=r"$z^3 - z \kappa^2$ for $z = c D^2 \ge \kappa \ge 0$.",
 )
 factor_1 = contracts_by("factor_unsquared", Definition(c_1, half * Sum(omega[h] * rho[h], HEADS)),
@@ -112,8 +114,8 @@ def _equal_tau(draw: Draw) -> None:
             draw.put(tau, cell, draw.get(theta.name, ()))
 
 
-tau_below = Assumption("tau within theta", r"$\tau_h \le \theta$", (), _equal_tau,
-                       ((tau_rest, ">=0"),))
+tau_below = Local("tau within theta", r"$\tau_h \le \theta$", (), _equal_tau,
+                  ((tau_rest, ">=0"),))
 contracts = Bound(
     id="contracts", small=kappa, large=theta, certificate=Sum(omega[h] * tau_rest[h], HEADS)
     + theta * norm_slack, by=(contraction, largest, norm_left, *numbers, total_norm, tau_below,
@@ -123,8 +125,8 @@ contracts = Bound(
 contracted = Bound(
     id="contracted", small=square_after, large=theta**2 * D**2,
     certificate=loss + D**2 * excess * (excess + 2 * kappa),
-    by=(layer[0], Definition(excess, contracts.large - contracts.small), contracts, positive_tau,
-        layer[1]),
+    by=(within_layer[0], Definition(excess, contracts.large - contracts.small), contracts,
+        positive_tau, within_layer[1]),
     because=r"$0 \le \kappa \le \theta$.",
 )
 below_one = Bound(
@@ -163,11 +165,11 @@ def majorant(name: str, letters: str, grow: Callable[[Expr], Expr], rest: Callab
         grown = evaluate(grow(z["l"] + square) - grow(z["l"]), draw, {})
         draw.put(array(lost.name), (), value**2 - grown)
 
-    taken = Assumption(
+    taken = Local(
         f"root of the {name} gap", f"${q['l+1']}$ is a root of ${w['l+1']} - {z['l+1']}$",
         ((q["l+1"] ** 2, gap),), impose,
     )
-    at_l = hypothesis(f"the {name} majorant", claim("l"), w["l"], claim("l")[1])
+    at_l = induction_hypothesis(f"the {name} majorant", claim("l"), w["l"], claim("l")[1])
     first = Step(
         id=f"{name}_first", lhs=claim("1")[0], rhs=claim("1")[1],
         by=(Definition(w["1"], z["1"]), Definition(q["1"], Integer(0))),
@@ -194,7 +196,7 @@ def majorant(name: str, letters: str, grow: Callable[[Expr], Expr], rest: Callab
 
 
 ratio = Symbol("lambda", real=True)
-half_start = Assumption(
+half_start = Local(
     "z = 1/2 at level l", "$z_l = \\frac12$", ((number("z", "l"), half),),
     lambda draw: draw.put(array(number("z", "l").name), (), evaluate(half, draw, {})))
 tower = majorant("tower", "z w q s", lambda z: z**3,

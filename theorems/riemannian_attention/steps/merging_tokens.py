@@ -8,10 +8,12 @@ from __future__ import annotations
 from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum, Symbol
 
 from theorems.assumptions.entries import signed
-from theorems.assumptions.levels import STAGES, hypothesis, number
+from theorems.assumptions.levels import STAGES, induction_hypothesis, number
 from theorems.checker.exact import Draw, SmallIntegers
 from theorems.rules import Induction
-from theorems.statement import Assumption, Bound, Definition, Equation, Step, array, symbols_of
+from theorems.statement import (
+    Bound, Definition, Equation, Local, Step, array, symbols_of,
+)
 
 i, k = symbols_of("i k")  # sizes: how many tokens the tokens i and k see
 j, p, q = symbols_of("j p q")
@@ -19,7 +21,7 @@ D, Z, Z_inv, Z_k, Z_k_inv, Z_g, Z_g_inv = (Symbol(name, real=True) for name in (
     "D", "Z", "Z^{-1}", "Z_k", "Z_k^{-1}", "Z_g", "Z_g^{-1}"))
 
 
-def spread(slack: IndexedBase, E: IndexedBase) -> tuple[Definition, Assumption]:
+def spread_of_row(slack: IndexedBase, E: IndexedBase) -> tuple[Definition, Local]:
     """E_j <= D E_p for all tokens j, p of the row: scores differ by at most log D."""
 
     def impose(draw: Draw) -> None:
@@ -30,7 +32,7 @@ def spread(slack: IndexedBase, E: IndexedBase) -> tuple[Definition, Assumption]:
 
     text = f"${E}_j \\le D {E}_p$ for all tokens $j, p$ of the row"
     leaves = Definition(slack[j, p], D * E[p] - E[j])
-    return leaves, Assumption(f"{slack}>=0", text, (), impose, ((slack, ">=0"),))
+    return leaves, Local(f"{slack}>=0", text, (), impose, ((slack, ">=0"),))
 
 
 class Row:
@@ -49,7 +51,7 @@ class Row:
             by=(self.normaliser,), because="The definition of Z.")
         self.weight = Definition(self.A[j], self.g(j) * self.E[j] * self.Z_inv)
         self.reciprocal = Definition(self.Z_inv, Integer(1), over=self.Z)
-        self.spread = spread(self.slack, self.E)
+        self.spread = spread_of_row(self.slack, self.E)
         self.by = (self.weight, self.spread[0], self.total, self.reciprocal, self.normaliser,
                    *self.positive, self.spread[1])
 
@@ -121,8 +123,8 @@ def geometric_claim(label: str) -> Equation:
     return number("P", label), 1 - (1 - lam) * number(r"\Lambda", label)
 
 
-geometric_l = hypothesis("the geometric sum", geometric_claim("l"), power["l"],
-                         geometric_claim("l")[1])
+geometric_l = induction_hypothesis("the geometric sum", geometric_claim("l"), power["l"],
+                                   geometric_claim("l")[1])
 next_series = Definition(series["l+1"], 1 + lam * series["l"])
 first_sum = Step(
     id="first_sum", lhs=geometric_claim("1")[0], rhs=geometric_claim("1")[1],
@@ -150,7 +152,8 @@ def binomial_claim(label: str) -> Equation:
     return number("S'", label), number("C", label)
 
 
-binomial_l = hypothesis("the binomial sum", binomial_claim("l"), sums["l"], binomials["l"])
+binomial_l = induction_hypothesis(
+    "the binomial sum", binomial_claim("l"), sums["l"], binomials["l"])
 position = Definition(t, k + gap)
 positive_gap = signed(array(str(gap)), ">0")
 gap_reciprocal = Definition(gap_inv, Integer(1), over=gap)

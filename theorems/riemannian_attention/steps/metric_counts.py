@@ -9,7 +9,7 @@ from __future__ import annotations
 from sympy import Expr, Integer, Sum, Symbol
 
 from theorems.assumptions.entries import signed
-from theorems.assumptions.levels import STAGES, hypothesis, number
+from theorems.assumptions.levels import STAGES, induction_hypothesis, number
 from theorems.rules import Induction
 from theorems.statement import Bound, Definition, Equation, Step, array, symbols_of
 
@@ -42,8 +42,9 @@ def factor_claim(label: str) -> Equation:
     return number("f", label), cholesky(number("m", label))
 
 
-gram_l = hypothesis("the count of the capacitance", gram_claim("l"), gram["l"], gram_claim("l")[1])
-factor_l = hypothesis(
+gram_l = induction_hypothesis(
+    "the count of the capacitance", gram_claim("l"), gram["l"], gram_claim("l")[1])
+factor_l = induction_hypothesis(
     "the count of Cholesky", factor_claim("l"), factor["l"], factor_claim("l")[1]
 )
 first_gram = Step(

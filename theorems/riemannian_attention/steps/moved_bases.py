@@ -6,15 +6,18 @@ form under signed permutations Q = diag(s) B, and under all orthogonal Q if D is
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from flint import fmpq
 from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Rational, Sum, Symbol
 
 from theorems.assumptions.frames import identity, put_rows, turn
+from theorems.assumptions.matrices import orthogonal, permutation
 from theorems.checker.exact import Draw, SmallIntegers
 from theorems.riemannian_attention.steps.flat_transports import (
     E, G, R, T, a, b, c, coframe, d, e, f, framed, i, j, metrics, n, total, turned, x,
 )
-from theorems.statement import Assumption, Definition, Step, array, symbols_of
+from theorems.statement import Definition, Local, Step, array, symbols_of
 
 (r,) = symbols_of("r")
 g, h = symbols_of("g h")
@@ -51,20 +54,15 @@ def _turn(draw: Draw) -> None:
     put_rows(draw, Q, (), rows)
 
 
-permutation = Assumption(
-    "B is a permutation matrix",
-    "$B$ is a permutation matrix: one 1 in every row and column, and 0 beside it",
-    ((B[a, b] * B[a, c], delta(b, c) * B[a, b]), (B[a, c] * B[b, c], delta(a, b) * B[a, c]),
-     (total(B[a, b], b), Integer(1)), (total(B[a, b], a), Integer(1))), _permute,
+permuting = replace(
+    permutation(B), id="B is a permutation matrix", impose=_permute,
+    text="$B$ is a permutation matrix: one 1 in every row and column, and 0 beside it",
 )
-signs = Assumption("s is a vector of signs", "$s_a^2 = 1$", ((s[a] ** 2, Integer(1)),), _sign)
+signs = Local("s is a vector of signs", "$s_a^2 = 1$", ((s[a] ** 2, Integer(1)),), _sign)
 signed_permutation = Definition(Q[a, b], s[a] * B[a, b])
-SIGNED = (signed_permutation, permutation, signs)
-orthogonal = Assumption(
-    "Q is orthogonal", r"$Q^\top Q = Q Q^\top = I$",
-    ((total(Q[c, a] * Q[c, b], c), delta(a, b)), (total(Q[a, c] * Q[b, c], c), delta(a, b))),
-    _turn,
-)
+SIGNED = (signed_permutation, permuting, signs)
+turning = replace(
+    orthogonal(Q, both=True), text=r"$Q^\top Q = Q Q^\top = I$", impose=_turn)
 
 
 def conjugated(target: IndexedBase, source: IndexedBase, *lead: Symbol) -> Definition:
@@ -134,7 +132,7 @@ moved_frame = Step(
 )
 GRAM = (total(V2[a, p] * V2[a, o], a), total(V[a, p] * V[a, o], a))
 same_gram = Step(
-    id="same_gram", lhs=GRAM[0], rhs=GRAM[1], by=(moved_V, orthogonal),
+    id="same_gram", lhs=GRAM[0], rhs=GRAM[1], by=(moved_V, turning),
     because=r"$V^\top Q^\top Q V = V^\top V$, so its function K stays.",
 )
 
@@ -152,19 +150,19 @@ scores, scores2 = Definition(S[i, j], squared(x, G)), Definition(S2[i, j], squar
 moved_tokens = Definition(x2[i, a], total(Q[a, b] * x[i, b], b))
 same_scores = Step(
     id="same_scores", lhs=S2[i, j], rhs=S[i, j],
-    by=(scores2, scores, moved_tokens, moved_metric, orthogonal),
+    by=(scores2, scores, moved_tokens, moved_metric, turning),
     because=r"$(Q v)^\top Q G_i Q^\top Q v = v^\top G_i v$.",
 )
 moved_E, moved_coframe = conjugated(E2, E, i), conjugated(coframe2, coframe, i)
 moved_R = conjugated(R2, R, i, j)
 frame_of_moved = Step(
     id="frame_of_moved", lhs=total(E2[i, c, a] * E2[i, c, b], c), rhs=G2[i, a, b],
-    by=(moved_E, moved_metric, metrics, orthogonal),
+    by=(moved_E, moved_metric, metrics, turning),
     because=r"$Q E_i^\top Q^\top Q E_i Q^\top = Q G_i Q^\top$.",
 )
 inverse_of_moved = Step(
     id="inverse_of_moved", lhs=total(coframe2[i, a, c] * E2[i, c, b], c), rhs=delta(a, b),
-    by=(moved_E, moved_coframe, framed, orthogonal),
+    by=(moved_E, moved_coframe, framed, turning),
     because=r"$Q E_i^{-1} Q^\top Q E_i Q^\top = I$.",
 )
 turned2 = Definition(
@@ -172,7 +170,7 @@ turned2 = Definition(
 )
 moved_transport = Step(
     id="moved_transport", lhs=T2[i, j, a, b], rhs=total(Q[a, c] * T[i, j, c, e] * Q[b, e], c, e),
-    by=(turned2, turned, moved_E, moved_coframe, moved_R, orthogonal),
+    by=(turned2, turned, moved_E, moved_coframe, moved_R, turning),
     because=r"$Q E_i^{-1} Q^\top Q R_{ij} Q^\top Q E_j Q^\top$.",
 )
 P, v, v2, y, y2 = (array("P", n, n), array("v", n, d), array("v'", n, d), array("y", n, d),
@@ -188,7 +186,7 @@ OUTPUTS = (Definition(y2[i, a], carried(P, T2, v2)), Definition(y[i, a], carried
 moved_values = Definition(v2[j, a], total(Q[a, b] * v[j, b], b))
 moved_output = Step(
     id="moved_output", lhs=y2[i, a], rhs=total(Q[a, f] * y[i, f], f),
-    by=(*OUTPUTS, moved_values, moved_transport, orthogonal),
+    by=(*OUTPUTS, moved_values, moved_transport, turning),
     because=r"$\sum_j P_{ij} Q T_{ij} Q^\top Q v_j$, with the weights of the same scores.",
 )
 
@@ -196,12 +194,12 @@ level, length = Symbol("delta", real=True), Symbol("kappa", real=True)
 of_one_level = Definition(G[i, a, b], low_rank(level, U))
 rotated_form = Step(
     id="rotated_form", lhs=G2[i, a, b], rhs=low_rank(level, U2),
-    by=(moved_metric, of_one_level, moved_columns, orthogonal),
+    by=(moved_metric, of_one_level, moved_columns, turning),
     because=r"$Q \delta I Q^\top = \delta I$.",
 )
 rotated_frame = Step(
     id="rotated_frame", lhs=turn_of(V2) * length,
     rhs=total(Q[a, c] * F[c, e] * Q[b, e], c, e),
-    by=(frame, moved_V, Definition(q[a], length), orthogonal),
+    by=(frame, moved_V, Definition(q[a], length), turning),
     because=r"$D^{1/2} = \kappa I$ commutes with Q.",
 )

@@ -8,12 +8,12 @@ from sympy import IndexedBase, Integer, KroneckerDelta, Sum, latex
 
 from theorems.assumptions.constructions import invertible
 from theorems.checker.exact import Draw, Rejected, Rows
-from theorems.statement import Assumption, symbols_of
+from theorems.statement import Local, symbols_of
 
 j, k, p, q = symbols_of("j k p q")
 
 
-def beside_ones(Psi: IndexedBase, R: IndexedBase) -> Assumption:
+def beside_ones(Psi: IndexedBase, R: IndexedBase) -> Local:
     """The columns of Psi (m, v) and 1 are independent: R Psi = I and R 1 = 0."""
     m, v = Psi.shape
 
@@ -25,12 +25,12 @@ def beside_ones(Psi: IndexedBase, R: IndexedBase) -> Assumption:
 
     rules = _left_inverse(Psi, R)
     text = f"the columns of ${latex(Psi.label)}$ and $\\mathbf{{1}}$ are independent"
-    return Assumption(f"{R} inverts {Psi} beside 1", text, rules, impose)
+    return Local(f"{R} inverts {Psi} beside 1", text, rules, impose)
 
 
 def coordinates_of_ones(
     e: IndexedBase, Y: IndexedBase, Z: IndexedBase
-) -> tuple[Assumption, Assumption]:
+) -> tuple[Local, Local]:
     """1 and the columns of Y (m, v) are a basis of R^m, with dual basis e^T, Z; orthogonality
     and completeness apart, since each alone rewrites."""
     m, v = Y.shape
@@ -48,8 +48,8 @@ def coordinates_of_ones(
     dual = (*_left_inverse(Y, Z), (Sum(e[j], (j, 1, m)), Integer(1)))
     resolved = (Sum(Y[j, p] * Z[p, k], (p, 1, v)), KroneckerDelta(j, k) - e[k])
     return (
-        Assumption(f"{e}, {Z} are dual to 1, {Y}", text, dual, impose),
-        Assumption(f"1, {Y} are complete with {e}, {Z}", text, (resolved,), impose),
+        Local(f"{e}, {Z} are dual to 1, {Y}", text, dual, impose),
+        Local(f"1, {Y} are complete with {e}, {Z}", text, (resolved,), impose),
     )
 
 

@@ -15,7 +15,7 @@ from sympy import Expr, IndexedBase, Integer, Rational, Sum, Symbol
 from theorems.assumptions.entries import right_inverse, signed
 from theorems.checker.exact import Draw, Rejected, SmallIntegers, Value
 from theorems.rules import Vanishing
-from theorems.statement import Assumption, Bound, Definition, Step, array, symbols_of
+from theorems.statement import Bound, Definition, Local, Step, array, symbols_of
 
 m, d = symbols_of("m d")
 k, a, b, c, e = symbols_of("k a b c e")
@@ -61,7 +61,7 @@ def _lagrange(draw: Draw, nodes: list[Value]) -> Value:
     return top * draw.source.inverse((own - one) * (own - other))
 
 
-moments = Assumption(
+moments_of_segment = Local(
     "moments",
     r"$\sum_k q_k = 1$, $\sum_k q_k t_k = \frac12$, $\sum_k q_k t_k^2 = \frac13$",
     ((Sum(q[k], (k, 1, m)), Integer(1)), (Sum(q[k] * t[k], (k, 1, m)), HALF),
@@ -88,7 +88,7 @@ def _fixed_ends(draw: Draw) -> None:
             draw.put(y, (node, feature), place - draw.get(str(t), (node,)) * speed)
 
 
-fixed_ends = Assumption(
+fixed_ends = Local(
     "fixed ends",
     r"$y$ vanishes at both ends: $\sum_k q_k z_k = 0$ and $\sum_k q_k (y_k + t_k z_k) = 0$, the "
     r"means of $y'$ and $(t y)'$",
@@ -157,7 +157,7 @@ REST = mean(
 
 ENERGY = eps**2 * mean(pairing(M))
 BOUNDED = TO_THIRD + eps**4 * FOURTH + eps**5 * REST
-path = (along, place, velocity, seen, christoffel, frame, moments, fixed_ends)
+path = (along, place, velocity, seen, christoffel, frame, moments_of_segment, fixed_ends)
 energy = Step(
     id="energy", lhs=ENERGY, rhs=BOUNDED + eps**4 * BENT, by=path,
     because=r"By parts the terms linear in $y$ are $-2 \langle \Gamma(h, h), y \rangle$; complete "
@@ -166,7 +166,7 @@ energy = Step(
 lower = Bound(
     id="lower", small=-TWELFTH * NORM, certificate=BENT,
     large=mean(form(z[k, a], z[k, a])) + 2 * mean(t[k] * Sum(K[a] * z[k, a], (a, 1, d))),
-    by=(seen, frame, moments, fixed_ends, weighted),
+    by=(seen, frame, moments_of_segment, fixed_ends, weighted),
     because="The square of the velocity is not negative.",
 )
 
@@ -174,15 +174,16 @@ speed = (1 - 2 * t[k]) * w[a]
 SLOPE = Sum(K[a] * w[a], (a, 1, d))
 SQUARE = Sum(Sum(F[c, a] * w[a], (a, 1, d)) ** 2, (c, 1, d))
 trial_ends = Step(
-    id="trial_ends", lhs=mean(speed), rhs=Integer(0), by=(moments,),
+    id="trial_ends", lhs=mean(speed), rhs=Integer(0), by=(moments_of_segment,),
     because=r"$y = t (1 - t) w$ vanishes at both ends: the mean of $y' = (1 - 2 t) w$.",
 )
 trial_area = Step(
     id="trial_area", lhs=mean(t[k] * (1 - t[k]) * w[a] + t[k] * speed), rhs=Integer(0),
-    by=(moments,), because="And the mean of $(t y)'$.",
+    by=(moments_of_segment,), because="And the mean of $(t y)'$.",
 )
 trial = Step(
-    id="trial", rhs=THIRD * SQUARE - THIRD * SLOPE + TWELFTH * NORM, by=(seen, frame, moments),
+    id="trial", rhs=THIRD * SQUARE - THIRD * SLOPE + TWELFTH * NORM,
+    by=(seen, frame, moments_of_segment),
     lhs=mean(Sum((Sum(F[c, a] * speed, (a, 1, d)) - (HALF - t[k]) * f[c]) ** 2, (c, 1, d))),
     because=r"The mean of $(1 - 2 t)^2$ is $\frac13$.",
 )

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+
 from sympy import Expr, Integer, KroneckerDelta, Symbol
 
 from theorems.assumptions.entries import signed
-from theorems.assumptions.frames import turn
-from theorems.checker.exact import Draw, Rejected, SmallIntegers
+from theorems.assumptions.matrices import orthonormal_pair
+from theorems.checker.exact import Draw, SmallIntegers
 from theorems.riemannian_attention.steps.connection_jets import (
     D_Gamma, HALF, Gamma, a, b, d, e, f, g, h, k, l, of, total, v,
 )
@@ -23,7 +24,7 @@ from theorems.riemannian_attention.steps.levi_civita import (
 )
 from theorems.riemannian_attention.steps.teleparallel import F, connection, dF, inverse_F
 from theorems.riemannian_attention.steps.torsion_proxy import torsion, torsion_of
-from theorems.statement import Assumption, Definition, Iff, Step, array
+from theorems.statement import Definition, Iff, Step, array
 
 delta = KroneckerDelta
 u, w = array("u_r", d), array(r"u_\theta", d)
@@ -35,20 +36,9 @@ phi, phi1, phi2, rho = (
 )
 
 
-def _pair(draw: Draw) -> None:
-    """Instances are of the plane: other features are a flat factor."""
-    draw.sizes.setdefault(d.name, 2)
-    if draw.size(d) != 2:
-        raise Rejected("the pair does not span the features")
-    for vector, entries in zip((u, w), turn(draw, 2), strict=True):
-        for place, value in enumerate(entries, start=1):
-            draw.put(vector, (place,), value)
-
-
-pair = Assumption(
-    "u_r and u_theta are orthonormal", r"$|u_r| = |u_\theta| = 1$, $u_r \cdot u_\theta = 0$",
-    ((total(u[e] ** 2, e), Integer(1)), (total(w[e] ** 2, e), Integer(1)),
-     (total(u[e] * w[e], e), Integer(0))), _pair,
+pair = replace(
+    orthonormal_pair(u, w), id="u_r and u_theta are orthonormal",
+    text=r"$|u_r| = |u_\theta| = 1$, $u_r \cdot u_\theta = 0$",
 )
 positive = signed(array("phi"), ">0")
 reciprocal = Definition(rho, Integer(1), over=phi)

@@ -15,7 +15,7 @@ from sympy import Expr, IndexedBase, Integer, KroneckerDelta, Sum, sympify
 from theorems.assumptions.constructions import reflection
 from theorems.checker.determinants import Blocks
 from theorems.checker.exact import Draw, Rejected
-from theorems.statement import Assumption, array, symbols_of
+from theorems.statement import Local, array, symbols_of
 
 d, r, m, F = symbols_of("d r m F")
 c, f, g, k, l, p, q = symbols_of("c f g k l p q")
@@ -38,7 +38,7 @@ def _draw_edges(draw: Draw, edges: IndexedBase, repeated: int) -> None:
             draw.put(edges, (row, vertex), int(vertex in pair))
 
 
-def simple_graph(edges: IndexedBase) -> Assumption:
+def simple_graph(edges: IndexedBase) -> Local:
     """The rows are the sums of two different unit vectors, no two the same."""
     vertices = edges.shape[1]
     common = Sum(edges[f, p] * edges[g, p], (p, 1, vertices))
@@ -48,15 +48,15 @@ def simple_graph(edges: IndexedBase) -> Assumption:
         (Sum(both, (p, 1, vertices), (q, 1, vertices)), common + 2 * KroneckerDelta(f, g)),
     )
     text = f"the rows of ${edges}$ are the sums $e_a + e_b$ over different pairs $a < b$"
-    return Assumption(f"{edges} is a simple graph", text, rules,
-                      lambda draw: _draw_edges(draw, edges, 1))
+    return Local(f"{edges} is a simple graph", text, rules,
+                 lambda draw: _draw_edges(draw, edges, 1))
 
 
-def multigraph(edges: IndexedBase) -> Assumption:
+def multigraph(edges: IndexedBase) -> Local:
     """The rows are sums of two different unit vectors, maybe the same: not what RA2 says."""
     text = f"the rows of ${edges}$ are sums $e_a + e_b$ over pairs $a < b$"
-    return Assumption(f"{edges} is a multigraph", text, _ends(edges),
-                      lambda draw: _draw_edges(draw, edges, 2))
+    return Local(f"{edges} is a multigraph", text, _ends(edges),
+                 lambda draw: _draw_edges(draw, edges, 2))
 
 
 def _ends(edges: IndexedBase) -> tuple[tuple[Expr, Expr], ...]:
@@ -64,7 +64,7 @@ def _ends(edges: IndexedBase) -> tuple[tuple[Expr, Expr], ...]:
     return (edges[f, p] ** 2, edges[f, p]), (total, Integer(2))
 
 
-def unit_coordinates(vector: IndexedBase) -> Assumption:
+def unit_coordinates(vector: IndexedBase) -> Local:
     """Coordinates with sum 1 and square sum 1, such as those of a unit vector e_a."""
     size = vector.shape[0]
 
@@ -75,7 +75,7 @@ def unit_coordinates(vector: IndexedBase) -> Assumption:
 
     rules = tuple((Sum(vector[k] ** power, (k, 1, size)), ONE) for power in (1, 2))
     text = rf"$\sum_a {vector}_a = \sum_a {vector}_a^2 = 1$, such as ${vector} = e_1$"
-    return Assumption(f"{vector} of sum 1", text, rules, impose)
+    return Local(f"{vector} of sum 1", text, rules, impose)
 
 
 def every_pair(draw: Draw) -> None:
@@ -262,7 +262,7 @@ def euclidean_points(frame: IndexedBase) -> tuple[Blocks, list[Blocks]]:
     ]
 
 
-def orthonormal_rows(frame: IndexedBase) -> Assumption:
+def orthonormal_rows(frame: IndexedBase) -> Local:
     """The rows have length 1 and are orthogonal."""
     number, width = frame.shape
 
@@ -275,4 +275,4 @@ def orthonormal_rows(frame: IndexedBase) -> Assumption:
 
     product = Sum(frame[k, c] * frame[l, c], (c, 1, width))
     text = f"the rows of ${frame}$ are orthonormal"
-    return Assumption(f"{frame} orthonormal", text, ((product, KroneckerDelta(k, l)),), impose)
+    return Local(f"{frame} orthonormal", text, ((product, KroneckerDelta(k, l)),), impose)

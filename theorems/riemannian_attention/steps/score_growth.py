@@ -5,13 +5,13 @@ from __future__ import annotations
 from sympy import Expr, IndexedBase, Integer, Rational, Sum, Symbol
 
 from theorems.assumptions.entries import exponential, signed, sums_to_one
-from theorems.riemannian_attention.steps.contractions import bounded
+from theorems.assumptions.matrices import norm_at_most
 from theorems.riemannian_attention.steps.shared_weights import (
     D, E, X, apart, diameter, near, own_share, share,
 )
 from theorems.riemannian_attention.steps.token_clusters import g, split
 from theorems.rules import Logarithm
-from theorems.statement import Assumption, Bound, Definition, Step, array, symbols_of
+from theorems.statement import Bound, Definition, Local, Step, array, symbols_of
 
 n, d = symbols_of("n d")
 i, j, k, a, b, c = symbols_of("i j k a b c")
@@ -38,7 +38,7 @@ def scored(token: Expr, key: Expr, matrix: IndexedBase) -> Expr:
 
 
 score = Definition(S[i, j], -half * scored(i, j, F))
-limited = bounded(F, H, root)
+limited = norm_at_most(F, H, root)
 spread = Bound(
     id="spread", small=S[i, k] - S[i, j], large=half * root**2 * D**2,
     certificate=half * (scored(i, k, F) + scored(i, j, H) + root**2 * apart[i, j]),
@@ -72,8 +72,8 @@ excess = Logarithm(
 
 A, X2 = array("A^T", n, n), array("X'", n, d)
 columns = sums_to_one(A)
-rows = Assumption("rows of A sum to 1", "the rows of $A$ sum to 1",
-                  ((Sum(A[j, i], (j, 1, n)), Integer(1)),))
+rows = Local("rows of A sum to 1", "the rows of $A$ sum to 1",
+             ((Sum(A[j, i], (j, 1, n)), Integer(1)),))
 moved = Definition(X2[i, a], Sum(A[j, i] * X[j, a], (j, 1, n)))
 mean_kept = Step(
     id="mean_kept", lhs=Sum(X2[i, a], (i, 1, n)), rhs=Sum(X[j, a], (j, 1, n)), by=(moved, columns),

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from math import isqrt
 
 from flint import fmpq
-from sympy import Expr, IndexedBase, KroneckerDelta, Rational, Sum, Symbol, latex
+from sympy import Expr, Indexed, IndexedBase, Rational, Sum, Symbol, latex
 
 from theorems.assumptions.entries import signed
 from theorems.assumptions.constructions import reflection, unit_vector
+from theorems.assumptions.matrices import norm_at_most
 from theorems.checker.exact import Draw, Generators, Rows, times
-from theorems.riemannian_attention.steps.total_variation import mostly, within
-from theorems.statement import Assumption, Bound, Definition, array, symbols_of
+from theorems.riemannian_attention.steps.total_variation import mostly, tokens_within
+from theorems.statement import Assumption, Bound, Definition, Local, array, symbols_of
 
 n, d = symbols_of("n d")
 i, k, j, l, a, b, c, p = symbols_of("i k j l a b c p")
@@ -22,8 +24,10 @@ S, x = array("S", n, n), array("x", n, d)
 D, B, mu, rho, kappa = (Symbol(name, real=True) for name in ("D", "B", "mu", "rho", "kappa"))
 
 
-def norm_at_most(W: IndexedBase, rest: IndexedBase, size: Expr, *lead: Symbol) -> Assumption:
-    """W^T W + K^T K = size^2 I, that is |W v| <= |size| |v| for every v, with the rest K."""
+def norm_up_to_sign(
+    W: IndexedBase, rest: IndexedBase, size: Symbol | Indexed, *lead: Symbol
+) -> Assumption:
+    """|W v| <= |size| |v| for every v; in searches W^T W is mostly diagonal."""
 
     def impose(draw: Draw) -> None:
         width = draw.shape(W)[-1]
@@ -43,11 +47,10 @@ def norm_at_most(W: IndexedBase, rest: IndexedBase, size: Expr, *lead: Symbol) -
                 draw.put(W, place, length * kept[row][column])
                 draw.put(rest, place, length * lost[row][column])
 
-    own, other = (Sum(X[(*lead, p, a)] * X[(*lead, p, b)], ROWS) for X in (W, rest))
     below = f"_{lead[0]}" if lead else ""
     text = f"$\\lVert {latex(W.label)}{below} \\rVert \\le |{latex(size)}|$"
-    rule = (own, size**2 * KroneckerDelta(a, b) - other)
-    return Assumption(f"norm of {W}", text, (rule,), impose)
+    plain = norm_at_most(W, rest, size, *lead)
+    return replace(plain, id=f"norm of {W}", text=text, impose=impose)
 
 
 def _axes(size: Expr) -> int:
@@ -66,13 +69,13 @@ def length(one: Expr, other: Expr) -> Expr:
 
 apart = array("s", n, n)
 slack = Definition(apart[i, j], D**2 - length(i, j))
-diameter = within(D, apart, x)
+diameter = tokens_within(D, apart, x)
 double_difference = S[i, j] - S[k, j] - S[i, l] + S[k, l]
 
 below = array("b", n, n, n)
 row_slack = Definition(below[i, j, l], B - (S[i, j] - S[i, l]))
-row_spread = Assumption("rows of spread B", "$s_{ij} - s_{il} \\le B$ for all $i$, $j$, $l$",
-                        signs=((below, ">=0"),))
+row_spread = Local("rows of spread B", "$s_{ij} - s_{il} \\le B$ for all $i$, $j$, $l$",
+                   signs=((below, ">=0"),))
 from_rows = Bound(
     id="from_rows", small=double_difference, large=2 * B, by=(row_slack, row_spread),
     certificate=below[i, j, l] + below[k, l, j],
@@ -81,7 +84,7 @@ from_rows = Bound(
 
 M, M_rest, row, column = array("M", d, d), array("K", d, d), array("r", n), array("c", n)
 z, o = array("z", n, n, d), array("o", n, n)
-bounded_M = norm_at_most(M, M_rest, mu)
+bounded_M = norm_up_to_sign(M, M_rest, mu)
 bilinear = Definition(S[i, j], kappa * Sum(x[i, a] * M[a, b] * x[j, b], FEATURES, (b, 1, d))
                       + row[i] + column[j])
 image = Definition(z[j, l, a], Sum(M[a, b] * step(j, l, b), (b, 1, d)))
@@ -105,7 +108,7 @@ dot_products = Bound(
 )
 
 F, F_rest, q = array("F", n, d, d), array("K", n, d, d), array("q", n, n)
-metrics = norm_at_most(F, F_rest, rho, i)
+metrics = norm_up_to_sign(F, F_rest, rho, i)
 
 
 def seen(frame: IndexedBase, one: Expr, other: Expr) -> Expr:
@@ -153,8 +156,8 @@ def _distances(draw: Draw) -> None:
             draw.put(far, cell, turned * draw.get(rho.name, ()) * fmpq(isqrt(int(16 * square)), 4))
 
 
-near = Assumption("distances in metrics of norm g", r"$\delta_{ij}^2 \le g |x_i - x_j|^2$, "
-                  r"$g = \rho^2$", (), _distances, ((rest, ">=0"),))
+near = Local("distances in metrics of norm g", r"$\delta_{ij}^2 \le g |x_i - x_j|^2$, "
+             r"$g = \rho^2$", (), _distances, ((rest, ">=0"),))
 far_rest = Definition(rest[i, j], rho**2 * length(i, j) - far[i, j] ** 2)
 at_most = Bound(
     id="at_most", small=far[i, j], large=rho * D, power=2,

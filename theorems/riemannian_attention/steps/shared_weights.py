@@ -7,15 +7,16 @@ only the first and itself.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import isqrt
 
 from flint import fmpq
 from sympy import Expr, Integer, Rational, Sum, Symbol
 
 from theorems.assumptions.entries import signed
+from theorems.assumptions.matrices import norm_at_most
 from theorems.checker.exact import Draw, SmallIntegers
-from theorems.riemannian_attention.steps.contractions import bounded
-from theorems.statement import Assumption, Bound, Definition, Step, array, symbols_of
+from theorems.statement import Bound, Definition, Local, Step, array, symbols_of
 
 n, m, d = symbols_of("n m d")
 i, j, k, l, a, b, c = symbols_of("i j k l a b c")
@@ -59,11 +60,11 @@ def _far_enough(draw: Draw) -> None:
         draw.put(array(D.name), (), fmpq(1 + isqrt(int(max(squares)))))
 
 
-within = Assumption("mu>=0", r"$e_{ik} \le E e_{ij}$", (), _wide_enough, ((more, ">=0"),))
+weights_within = Local("mu>=0", r"$e_{ik} \le E e_{ij}$", (), _wide_enough, ((more, ">=0"),))
 at_least_one = Bound(
     id="at_least_one", small=Integer(0), large=E, strict=True,
     certificate=1 + one_over[i, j] * more[i, j, j],
-    by=(Definition(one_over[i, j], Integer(1), over=e[i, j]), spread, within, positive_e),
+    by=(Definition(one_over[i, j], Integer(1), over=e[i, j]), spread, weights_within, positive_e),
     because=r"$e_{ij} \le E e_{ij}$, so $E \ge 1$.",
 )
 mean = Definition(r, Integer(1), over=n)
@@ -72,7 +73,7 @@ ONE_ROW = (walk, spread, e_inverse, mean, folded, reciprocal)
 lower = Bound(
     id="lower", small=inverse * r, large=A[i, j],
     certificate=r * inverse * z[i] * Sum(more[i, j, k], (k, 1, n)),
-    by=(*ONE_ROW, at_least_one, within, positive_e),
+    by=(*ONE_ROW, at_least_one, weights_within, positive_e),
     because=r"$1 = \sum_k A_{ik} \le n E A_{ij}$.",
 )
 beyond = Definition(R[i, j], A[i, j] - inverse * r)
@@ -82,8 +83,9 @@ beyond_sum = Step(
     id="beyond_sum", lhs=Sum(R[i, j], KEYS), rhs=1 - inverse,
     by=(beyond, walk, folded, reciprocal, mean, positive_e), because="Rows of A sum to 1.",
 )
-short, near = bounded(W, K), Definition(apart[j, l], D**2 - Sum((X[j, a] - X[l, a]) ** 2, FEATURE))
-diameter = Assumption("nu>=0", r"$|x_j - x_l| \le D$", (), _far_enough, ((apart, ">=0"),))
+short = norm_at_most(W, K)
+near = Definition(apart[j, l], D**2 - Sum((X[j, a] - X[l, a]) ** 2, FEATURE))
+diameter = replace(signed(apart, ">=0"), text=r"$|x_j - x_l| \le D$", impose=_far_enough)
 layer = Definition(X2[i, b], Sum(A[i, j] * W[b, a] * X[j, a], KEYS, FEATURE))
 step = array("Delta", n, n, d)
 stepped = Definition(step[i, k, b], X2[i, b] - X2[k, b])
@@ -124,7 +126,7 @@ nonnegative_e, positive_first = signed(e, ">=0"), signed(o_e, ">0")
 causal_total = Definition(Z[i], o_e[i] + Sum(e[i, j], KEYS))
 first_weight = Definition(c_o[i], o_e[i] * z[i])
 causal_spread = Definition(off[i, j], E * o_e[i] - e[i, j])
-causal_within = Assumption("mu_o>=0", r"$e_{ij} \le E e_{io}$", signs=((off, ">=0"),))
+causal_within = Local("mu_o>=0", r"$e_{ij} \le E e_{io}$", signs=((off, ">=0"),))
 other_part = Step(id="other_part", lhs=o_e[i], rhs=Z[i] - Sum(e[i, j], KEYS), by=(causal_total,),
                   because="The total.")
 first_share = Step(
@@ -146,7 +148,7 @@ moved_first = Definition(o2[b], Sum(W[b, a] * o[a], FEATURE))
 moved_rest = Definition(X2[i, b], Sum(W[b, a] * c_o[i] * o[a], FEATURE)
                         + Sum(A[i, j] * W[b, a] * X[j, a], KEYS, FEATURE))
 radius = Definition(far[j], D**2 - Sum((X[j, a] - o[a]) ** 2, FEATURE))
-near_first = Assumption("nu_o>=0", r"$|x_j - x_1| \le D$", signs=((far, ">=0"),))
+near_first = Local("nu_o>=0", r"$|x_j - x_1| \le D$", signs=((far, ">=0"),))
 from_first = Bound(
     id="from_first", small=Sum((X[j, a] - X[l, a]) ** 2, FEATURE), large=(2 * D) ** 2,
     certificate=2 * far[j] + 2 * far[l] + Sum((X[j, a] + X[l, a] - 2 * o[a]) ** 2, FEATURE),

@@ -12,7 +12,7 @@ from theorems.assumptions.entries import signed
 from theorems.assumptions.levels import STAGES, number
 from theorems.checker.exact import Draw, evaluate
 from theorems.rules import Induction
-from theorems.statement import Assumption, Bound, Definition, Equation, Step, array
+from theorems.statement import Bound, Definition, Equation, Local, Step, array
 
 u, s = Symbol("u", real=True), Symbol("s", real=True)
 K, n, p, f, Q = ({stage: number(name, stage) for stage in STAGES} for name in "KnpfQ")
@@ -42,16 +42,16 @@ def _root(draw: Draw) -> None:
 def _factorial(draw: Draw) -> None:
     if not _open(draw, n["l"]):
         return
-    scale, power, total, root = (draw.get(x.name, ()) for x in (u, p["l"], f["l"], Q["l"]))
-    value = (1 - scale) * total + scale * power + root**2
+    scale, power, total, root_of_gap = (draw.get(x.name, ()) for x in (u, p["l"], f["l"], Q["l"]))
+    value = (1 - scale) * total + scale * power + root_of_gap**2
     draw.put(array(n["l"].name), (), value * draw.source.inverse(1 + scale))
 
 
 gap = (K["l"] + 1) * Q["l"] ** 2 + (K["l"] - 1) * u * p["l"]
-root = Assumption("root of the gap", "$Q_{l+1}$ is a root of the gap at level $l + 1$",
-                  ((Q["l+1"] ** 2, gap),), _root)
-at_l = Assumption("the partial sum at level l", "the equation at level $l$", (claim("l"),),
-                  _factorial)
+root_of_gap = Local("root of the gap", "$Q_{l+1}$ is a root of the gap at level $l + 1$",
+                    ((Q["l+1"] ** 2, gap),), _root)
+partial_sum_l = Local("the partial sum at level l", "the equation at level $l$", (claim("l"),),
+                      _factorial)
 positive_u, positive_p = signed(array("u"), ">=0"), signed(array(p["l"].name), ">=0")
 first = Step(
     id="series_first", lhs=claim("1")[0], rhs=claim("1")[1],
@@ -62,7 +62,7 @@ next_p = Definition(p["l+1"], 2 * u * p["l"])
 following = Step(
     id="series_next", lhs=claim("l+1")[0], rhs=claim("l+1")[1],
     by=(Definition(n["l+1"], K["l+1"] * n["l"]), Definition(f["l+1"], K["l+1"] * f["l"] + p["l+1"]),
-        next_p, Definition(K["l+1"], K["l"] + 1), root, at_l),
+        next_p, Definition(K["l+1"], K["l"] + 1), root_of_gap, partial_sum_l),
     because="One term more: the gap grows to $(L + 1) Q^2 + (L - 1) u p$.",
 )
 real_root = Bound(
@@ -87,7 +87,8 @@ def _start(draw: Draw) -> None:
     draw.put(array(Q["l+1"].name), (), 0)
 
 
-start = Assumption("level l is level 1", "the sum has one term at level $l$", one_term, _start)
-everywhere = Induction(id="series_everywhere", claim=claim, hypothesis=at_l, by=(first, following),
+start = Local("level l is level 1", "the sum has one term at level $l$", one_term, _start)
+everywhere = Induction(id="series_everywhere", claim=claim, hypothesis=partial_sum_l,
+                       by=(first, following),
                        because="So it is for every partial sum.")
 steps = (first, following, real_root, below, everywhere)

@@ -9,7 +9,7 @@ from theorems.assumptions.entries import signed
 from theorems.assumptions.levels import STAGES, level, number
 from theorems.checker.exact import Draw, evaluate
 from theorems.rules import Induction
-from theorems.statement import Assumption, Bound, Definition, Equation, Step, array, symbols_of
+from theorems.statement import Bound, Definition, Equation, Local, Step, array, symbols_of
 
 n, d = symbols_of("n d")
 i, j, a = symbols_of("i j a")
@@ -29,7 +29,7 @@ def _members(draw: Draw) -> None:
     draw.put(array(p.name), (), fmpq(sum(chosen)))
 
 
-split = Assumption(
+split = Local(
     "g is the indicator of p tokens", "$g_i = 1$ for $p$ of the $n$ tokens, $g_i = 0$ for the rest",
     ((g[i] ** 2, g[i]), (Sum(g[i], (i, 1, n)), p)), _members)
 others = Definition(q, n - p)
@@ -86,7 +86,7 @@ def _clusters(draw: Draw) -> None:
         draw.put(X["l"], cell, value)
 
 
-at_l = Assumption("two clusters at level l", "two clusters at level $l$", (claim("l"),), _clusters)
+clusters_l = Local("two clusters at level l", "two clusters at level $l$", (claim("l"),), _clusters)
 first_clusters = Step(
     id="first_clusters", lhs=claim("1")[0], rhs=claim("1")[1],
     by=(Definition(X["1"][i, a], g[i] * x[a] + (1 - g[i]) * y[a]), Definition(C["1"][a], y[a]),
@@ -96,12 +96,13 @@ first_clusters = Step(
 next_tokens = Definition(X["l+1"][i, a], Sum(A[i, j] * X["l"][j, a], KEYS))
 next_clusters = Step(
     id="next_clusters", lhs=claim("l+1")[0], rhs=claim("l+1")[1],
-    by=(split, next_tokens, at_l, Definition(C["l+1"][a], C["l"][a] + p * z_2 * h["l"] * v[a]),
+    by=(split, next_tokens, clusters_l,
+        Definition(C["l+1"][a], C["l"][a] + p * z_2 * h["l"] * v[a]),
         Definition(h["l+1"], tau * h["l"]), row_sum, kept),
     because=r"Rows sum to 1, and of $h_l v$ the first cluster has $\tau h_l v$ more.",
 )
 clusters = Induction(
-    id="clusters", claim=claim, hypothesis=at_l, by=(first_clusters, next_clusters),
+    id="clusters", claim=claim, hypothesis=clusters_l, by=(first_clusters, next_clusters),
     because=r"So $h_{l+1} = \tau_{l+1} h_l$: the product of the factors.",
 )
 
@@ -140,8 +141,8 @@ def _half_powers(draw: Draw) -> None:
     draw.put(array(u.name), (), draw.source.inverse(value))
 
 
-half_powers = Assumption("w u = 1", r"$w = e^{B/2}$, $u = e^{-B/2}$, so that $w u = 1$",
-                         ((w * u, Integer(1)),), _half_powers)
+half_powers = Local("w u = 1", r"$w = e^{B/2}$, $u = e^{-B/2}$, so that $w u = 1$",
+                    ((w * u, Integer(1)),), _half_powers)
 equal = Definition(q, p)
 inner_equal = Step(id="inner_equal", lhs=p * E, rhs=Z_2 - p, by=(totals[1], equal),
                    because="$Z_2 = p E + p$ for $q = p$.")

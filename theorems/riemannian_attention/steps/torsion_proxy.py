@@ -16,7 +16,7 @@ from theorems.riemannian_attention.steps.connection_jets import (
 from theorems.riemannian_attention.steps.curvature_proxy import (
     A, A_a, B, B_b, MATRICES, R_ab, curvature,
 )
-from theorems.statement import Assumption, Definition, Step, array
+from theorems.statement import Definition, Local, Step, array
 
 T_ji, T_ki, Z_ji, Z_ki = (array(name, d, d) for name in ("T_{ji}", "T_{ki}", "Z_{ji}", "Z_{ki}"))
 gap, torsion, third = array("p", d), array(r"\tau", d), array("t", d)
@@ -103,12 +103,12 @@ def _jets(draw: Draw) -> None:
 
 TORSION_FREE, NORMAL = "the torsion vanishes at x", "Gamma vanishes at x"
 SYMMETRIC, STRAIGHT = "dGamma is symmetric", "lines are geodesics"
-torsion_free = Assumption(
+torsion_free = Local(
     TORSION_FREE, r"$\tau = \Gamma(a, b) - \Gamma(b, a) = 0$", ((torsion[e], Integer(0)),), _jets
 )
-vanishing = Assumption(NORMAL, r"$\Gamma = 0$ at $x$", ((Gamma[e, f, g], Integer(0)),), _jets)
+vanishing = Local(NORMAL, r"$\Gamma = 0$ at $x$", ((Gamma[e, f, g], Integer(0)),), _jets)
 skew_of = Definition(skew[e, f, g, h], D_Gamma[e, f, g, h] - D_Gamma[e, f, h, g])
-symmetric = Assumption(
+symmetric = Local(
     SYMMETRIC, r"$\partial \Gamma$ is symmetric in the lower indices",
     ((skew[e, f, g, h], Integer(0)),), _jets,
 )
@@ -116,7 +116,7 @@ bends = tuple(
     Definition(array_[e], d_gamma(v, v, v))
     for array_, v in ((bent_a, of(a)), (bent_b, of(b)), (bent_side, side))
 )
-straight = Assumption(
+straight = Local(
     STRAIGHT, r"$\partial_h \Gamma(h, h) = 0$ for $h = a, b, a - b$",
     tuple((bent[e], Integer(0)) for bent in (bent_a, bent_b, bent_side)), _jets,
 )

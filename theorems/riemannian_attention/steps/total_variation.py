@@ -12,10 +12,10 @@ from dataclasses import replace
 from flint import fmpq
 from sympy import Expr, IndexedBase, Integer, Rational, Sum, Symbol
 
-from theorems.assumptions.entries import exponential, signed, sums_to_one
+from theorems.assumptions.entries import exponential, indicator, signed, sums_to_one
 from theorems.checker.exact import Draw, Generators, SmallIntegers, Value
 from theorems.rules import Logarithm
-from theorems.statement import Assumption, Bound, Definition, Iff, Step, array, symbols_of
+from theorems.statement import Assumption, Bound, Definition, Iff, Local, Step, array, symbols_of
 
 H, m, d = symbols_of("H m d")
 h, j, l, a = symbols_of("h j l a")
@@ -56,7 +56,7 @@ def walk_rows(weights: IndexedBase) -> Assumption:
     return replace(plain, impose=impose)
 
 
-def within(D: Symbol, apart: IndexedBase, x: IndexedBase) -> Assumption:
+def tokens_within(D: Symbol, apart: IndexedBase, x: IndexedBase) -> Local:
     """No two tokens are farther apart than D; instances choose D."""
 
     def impose(draw: Draw) -> None:
@@ -67,7 +67,7 @@ def within(D: Symbol, apart: IndexedBase, x: IndexedBase) -> Assumption:
             draw.put(array(D.name), (), least_root(most, 4) + draw.source.rng.randrange(2))
 
     text = f"$|{x}_j - {x}_l| \\le |{D}|$ for all tokens"
-    return Assumption(f"{x.shape[0]} tokens within {D}", text, (), impose, ((apart, ">=0"),))
+    return Local(f"{x.shape[0]} tokens within {D}", text, (), impose, ((apart, ">=0"),))
 
 
 def distance(one: Expr, other: Expr) -> Expr:
@@ -88,24 +88,24 @@ def _mark(draw: Draw) -> None:
 
 
 rows = (walk_rows(P), walk_rows(Q))
-indicator = Assumption("I is an indicator", r"$I_j \in \{0, 1\}$",
-                       ((I[h, j] ** 2, I[h, j]),), _mark)
-marks = Assumption("I marks p > q", r"$I_j (p_j - q_j) \ge 0 \ge (1 - I_j) (p_j - q_j)$", (), _mark,
-                   ((U, ">=0"), (V, ">=0")))
+zero_or_one = replace(
+    indicator(I), id="I is an indicator", text=r"$I_j \in \{0, 1\}$", impose=_mark)
+marks = Local("I marks p > q", r"$I_j (p_j - q_j) \ge 0 \ge (1 - I_j) (p_j - q_j)$", (), _mark,
+              ((U, ">=0"), (V, ">=0")))
 parts = (Definition(U[h, j], I[h, j] * (P[h, j] - Q[h, j])),
          Definition(V[h, j], (I[h, j] - 1) * (P[h, j] - Q[h, j])))
 variation = Definition(T[h], Sum(U[h, j], KEYS))
 complement = Definition(J[h, j], 1 - I[h, j])
 averages = Definition(Y[h, a], Sum((P[h, j] - Q[h, j]) * x[j, a], KEYS))
 slack = Definition(apart[j, l], D**2 - distance(j, l))
-diameter = within(D, apart, x)
+diameter = tokens_within(D, apart, x)
 
 absolute = Step(
     id="absolute", lhs=(U[h, j] + V[h, j]) ** 2, rhs=(P[h, j] - Q[h, j]) ** 2,
-    by=(*parts, indicator), because="$U + V$ is $|p_j - q_j|$.",
+    by=(*parts, zero_or_one), because="$U + V$ is $|p_j - q_j|$.",
 )
 disjoint = Step(
-    id="disjoint", lhs=U[h, j] * V[h, j], rhs=Integer(0), by=(*parts, indicator),
+    id="disjoint", lhs=U[h, j] * V[h, j], rhs=Integer(0), by=(*parts, zero_or_one),
     because="A key is marked or not.",
 )
 half_distance = Step(
@@ -121,13 +121,13 @@ dobrushin = Bound(
     r"|x_j - x_l|^2$.",
 )
 lower = Bound(id="lower", small=Integer(0), large=I[h, j], certificate=I[h, j] ** 2,
-              by=(indicator,), because="An indicator is its own square.")
-upper = Bound(id="upper", small=I[h, j], large=Integer(1), by=(indicator,),
+              by=(zero_or_one,), because="An indicator is its own square.")
+upper = Bound(id="upper", small=I[h, j], large=Integer(1), by=(zero_or_one,),
               certificate=(1 - I[h, j]) ** 2, because="So is its complement.")
 nonnegative = (signed(P, ">=0"), signed(Q, ">=0"))
 at_most_one = Bound(
     id="at_most_one", small=T[h], large=Integer(1),
-    by=(variation, parts[0], complement, *rows, *nonnegative, indicator, lower, upper),
+    by=(variation, parts[0], complement, *rows, *nonnegative, zero_or_one, lower, upper),
     certificate=Sum(J[h, j] * P[h, j] + I[h, j] * Q[h, j], KEYS),
     because="The part of p that is not marked, and that of q that is.",
 )
@@ -161,7 +161,7 @@ def _odds(draw: Draw) -> None:
 
 
 odds = Definition(O[h, j, l], t[h] ** 2 * Q[h, j] * P[h, l] - P[h, j] * Q[h, l])
-near_odds = Assumption(
+near_odds = Local(
     "odds within exp(Delta)", r"$p_j q_l \le e^\Delta q_j p_l$ for all keys $j$, $l$, with "
     r"$e^\Delta = t^2$, $t = v^2$", (), _odds, ((O, ">=0"),),
 )
@@ -176,7 +176,7 @@ nonnegative_theta = Bound(
     certificate=r[h] ** 2 * Sum(O[h, j, l], *PAIRS), by=(*hyperbolic, odds, *rows, near_odds),
     because=r"Summed over all keys, $1 \le t^2$.",
 )
-growth_signs = (near_odds, indicator, lower, growth, hyperbolic[2])
+growth_signs = (near_odds, zero_or_one, lower, growth, hyperbolic[2])
 odds_sum = Step(
     id="odds_sum", lhs=g[h] * T[h], rhs=g[h] * theta[h] - N[h],
     by=(*hyperbolic, growth, left_over, complement, variation, parts[0], odds, *rows),
@@ -195,7 +195,7 @@ tanh_bound = Bound(
 )
 
 v_more = array("v'", H)
-apart_odds = (Definition(v_more[h], v[h] - 1), Assumption(
+apart_odds = (Definition(v_more[h], v[h] - 1), Local(
     "v>1", r"$\Delta > 0$", signs=((v_more, ">0"),)))
 
 E, F, Z, Z_q = array("E", H, m), array("F", H, m), array("Z", H), array("Z'", H)
