@@ -61,9 +61,11 @@ def faults(theorems: Iterable[Theorem]) -> list[str]:
         elif not item.hypothesis and not isinstance(item, Local):
             found.append(f"{where}: {item.id!r} is neither of the vocabulary nor a Local")
         elif not item.hypothesis:
-            others = said.setdefault((item.id, item.rules, item.signs), dict(places))
-            if {**others, **places}.keys() != {*places} or len(places) > 1:
-                found.append(f"{', '.join({**others, **places})}: {item.id!r} is no Local of one")
+            # A sign alone says nothing of what its slack is: there the words are the hypothesis.
+            content = (item.rules, item.signs, "" if item.rules else item.text)
+            others = said.setdefault(content, dict(places))
+            if len(all_users := {**others, **places}) > 1:
+                found.append(f"{', '.join(all_users)}: {item.id!r} is no Local of one")
     return found
 
 

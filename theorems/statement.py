@@ -3,8 +3,9 @@ of sums, products and deltas over declared arrays."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -35,7 +36,7 @@ class Assumption:
     rules: tuple[Equation, ...] = ()
     impose: Callable[[Any], None] | None = None
     signs: tuple[tuple[IndexedBase, str], ...] = ()
-    hypothesis: str = field(default="", compare=False)
+    hypothesis: str = dataclasses.field(default="", compare=False)
 
 
 class Local(Assumption):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from sympy import Integer
 
 from paper_checks.hypotheses import MUTANTS, PAGE, faults, page, uses
 from theorems.assumptions.entries import signed
@@ -15,7 +16,8 @@ from theorems.statement import Assumption, Clause, Local, Mutant, Step, Theorem,
 (n,) = symbols_of("n")
 P = array("P", n)
 BARE = Assumption("P is bare", "$P$ is bare", signs=((P, ">0"),))
-LOCAL = Local("P is local", "$P$ is local", signs=((P, ">0"),))
+LOCAL = Local("P is local", "$P$ is local", rules=((P[n], Integer(1)),))
+SLACK = Local("P>=0", "$a \\le b$", signs=((P, ">=0"),))
 
 
 def theorem(name: str, *given: Assumption) -> Theorem:
@@ -58,7 +60,9 @@ def test_every_assumption_is_of_the_vocabulary_or_of_one_theorem_alone() -> None
 
 
 def test_what_is_of_the_vocabulary_or_of_one_theorem_passes() -> None:
-    assert faults([theorem("A", LOCAL, signed(P, ">0")), theorem("B", signed(P, ">0"))]) == []
+    first = theorem("A", LOCAL, SLACK, signed(P, ">0"))
+    second = theorem("B", signed(P, ">0"), replace(SLACK, text="$c \\le d$"))
+    assert faults([first, second]) == []
 
 
 @pytest.mark.parametrize(
@@ -70,12 +74,13 @@ def test_what_is_of_the_vocabulary_or_of_one_theorem_passes() -> None:
             [theorem("A", LOCAL), theorem("B", replace(LOCAL, text="in other words"))],
             "A, B: 'P is local' is no Local of one",
         ),
+        ([theorem("A", SLACK), theorem("B", replace(SLACK))], "A, B: 'P>=0' is no Local of one"),
         (
             [theorem("A", replace(BARE, hypothesis="unheard_of"))],
             "A: 'P is bare' is of unheard_of, which is no hypothesis",
         ),
     ],
-    ids=["bare", "one local of two theorems", "two locals that say the same", "unknown entry"],
+    ids=["bare", "one local of two", "two that say the same", "two of one slack", "unknown entry"],
 )
 def test_a_planted_hypothesis_is_found(theorems: list[Theorem], fault: str) -> None:
     assert faults(theorems) == [fault]
