@@ -147,7 +147,9 @@ def contraction(value_norms: Array, spreads: Array) -> Array:
     xp = namespace(value_norms=value_norms, spreads=spreads)
     sizes: dict[str, int] = {}
     _batched(sizes, "value_norms", value_norms, "H")
-    _batched(sizes, "spreads", spreads, "H")
+    # Of the same batch: spreads of fewer axes would broadcast.
+    batch = (f"batch_{k}" for k in range(value_norms.ndim - 1))
+    shape(sizes, "spreads", spreads, *batch, "H")
     nonnegative(value_norms=value_norms, spreads=spreads)
     terms = wide(value_norms) * xp.tanh(wide(spreads) / 4)
     return xp.sum(terms, axis=-1) * (1 + (value_norms.shape[-1] + 16) * _U64) + _TINY

@@ -69,6 +69,7 @@ def connection_laplacian(w: Array, O: Array) -> Array:
     refuse("w - w^T", w - other, xp.abs(w - other) > slack, "0 up to rounding (w symmetric)")
     top = xp.max(w, axis=1)
     refuse("the row sums of w", top, ~(top > 0), "positive")
+    finite(O=O)
     mutually_inverse(w, O)
     shares = w / top[:, None]
     shares = shares / xp.sum(shares, axis=1, keepdims=True)

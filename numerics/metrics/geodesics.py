@@ -101,9 +101,12 @@ class SpdMatrices:
     def matrices(self, x: np.ndarray) -> np.ndarray:
         """The matrices (m, size, size) at x (m, d); ValueError unless positive definite."""
         _points("x", x, "m", "d", sizes={"d": self.width})
+        return self._matrices("x", x)
+
+    def _matrices(self, name: str, x: np.ndarray) -> np.ndarray:
         P = np.einsum("ka,aij->kij", x, self.basis)
         least = np.linalg.eigvalsh(P)[:, 0]
-        refuse("x", least, ~(least > 0), "positive definite, with a positive least eigenvalue")
+        refuse(name, least, ~(least > 0), "positive definite, with a positive least eigenvalue")
         return P
 
     def field(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -115,7 +118,9 @@ class SpdMatrices:
 
     def distance(self, x: np.ndarray, y: np.ndarray) -> float:
         """|log P^-1/2 Q P^-1/2|_F of the matrices P, Q at x, y (d,); raises like matrices."""
-        P, Q = (self.matrices(np.asarray(point)[None])[0] for point in (x, y))
+        for name, point in (("x", x), ("y", y)):
+            _points(name, point, "d", sizes={"d": self.width})
+        P, Q = self._matrices("x", x[None])[0], self._matrices("y", y[None])[0]
         root = np.linalg.cholesky(P)
         whitened = np.linalg.solve(root, np.linalg.solve(root, Q).T)
         # log1p of what is left without the identity keeps the digits of near pairs.

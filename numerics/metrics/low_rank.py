@@ -144,7 +144,8 @@ class LowRankMetric:
 
         Source: RA6, residuals.
         """
-        xp, rows = xp_of(v), wide(as_rows("v", v, self.D))
+        rows = wide(as_rows("v", v, self.D))
+        xp = xp_of(rows)
         D, U = wide(self.D)[..., None, :], wide(self.U)
         root, upper, lower, _ = self._factor
         root = root[..., None, :]
@@ -169,8 +170,8 @@ class LowRankMetric:
 
         v, x (..., d), w (..., r). Raises ValueError, TypeError by name. Source: RA6, residuals.
         """
-        xp, rows, found = xp_of(v), as_rows("v", v, self.D), as_rows("x", x, self.D)
-        namespace(v=v, w=w)
+        rows, found = as_rows("v", v, self.D), as_rows("x", x, self.D)
+        xp = namespace(v=v, w=w)
         r = self.U.shape[-1]
         if tuple(x.shape) != tuple(v.shape) or tuple(w.shape) != (*v.shape[:-1], r):
             raise ValueError(

@@ -226,6 +226,10 @@ def softmax(
     2021, section 3, with the logits' own error and underflow added.
     """
     namespace(logits=logits)
+    if error is not None:
+        namespace(error=error)
+    if allowed is not None:
+        boolean("allowed", allowed, logits)
     for name, part in (("error", error), ("allowed", allowed)):
         if part is not None and tuple(part.shape) != tuple(logits.shape):
             raise ValueError(
@@ -238,7 +242,6 @@ def softmax(
     visible = value > -float("inf")
     refused = xp.isnan(value) | (value == float("inf"))
     if allowed is not None:
-        boolean("allowed", allowed, logits)
         mask = allowed.cpu() if visible.device != allowed.device else allowed
         visible, refused = visible & mask, refused & mask
     refuse("logits", value, refused, "finite or -inf")

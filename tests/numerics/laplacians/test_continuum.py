@@ -1,5 +1,6 @@
 """Attention on the circle against Bessel functions, and what wrong walks would give instead."""
 
+import inspect
 import math
 from collections.abc import Callable
 from typing import Any
@@ -246,3 +247,8 @@ BAD: list[tuple[Callable[[], Any], type[Exception], str]] = [
 def test_bad_input_is_named(call: Callable[[], Any], kind: type[Exception], message: str) -> None:
     with pytest.raises(kind, match=message):
         call()
+
+
+@pytest.mark.parametrize("name", ["circle_rates", "sphere_rates", "rates"])
+def test_rates_take_no_argument(name: str) -> None:
+    assert not inspect.signature(getattr(continuum, name)).parameters

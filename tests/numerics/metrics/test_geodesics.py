@@ -282,3 +282,9 @@ def test_the_four_chords_of_a_linear_metric_on_a_line() -> None:
     """g = 1, 2, 3 at the ends and the middle of [0, 1]."""
     parts = four_chords(Fraction(1), Fraction(2), Fraction(3))
     assert parts == {"query-side": 1, "symmetrised": 2, "midpoint": 2, "Simpson": 2}
+
+
+@pytest.mark.slow
+def test_rates_take_no_argument_and_cover_every_chord() -> None:
+    names = [rate.name for rate in geodesic_rates.solved_rates()]
+    assert [name.split(": ")[1] for name in names] == [f"{c} error" for c in geodesic_rates.CHORDS]

@@ -8,6 +8,7 @@ from math import comb, prod
 
 import numpy as np
 import pytest
+from flint import fmpq, fmpz
 
 from numerics.scores.exact_rank import PRIME, SECOND_PRIME, determinant_of, large_prime, rank_of
 from numerics.scores.integer_scores import centre, integer_scores
@@ -163,3 +164,14 @@ def test_large_tokens_do_not_wrap() -> None:
     assert direction_scores(x, v).tolist() == [[0, squares[0]], [squares[1], 0]]
     narrow = direction_scores(np.array([[-100], [100]], dtype=np.int8), np.ones((2, 1), np.int8))
     assert narrow.tolist() == [[0, 80000], [80000, 0]]
+
+
+def test_fractions_and_flint_numbers_are_taken_exactly() -> None:
+    rows = [[Fraction(1, 2), fmpq(1, 3)], [3, np.int64(2)], [0, fmpz(0)]]
+    for modulus in (None, 7):
+        found = rank_of(rows, modulus)
+        assert (found.rank, found.certifies(rows)) == (1, True)
+    assert rank_of([[Fraction(1, 2), 0], [0, 1]]).rank == 2
+    for larger in ([[0], [1]], [[0, 1]]):
+        assert rank_of(larger).certifies(larger)
+        assert not rank_of(larger).certifies([[1]])

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from flint import arb
 
 from numerics.scores import score_rank_exact
 from numerics.scores.exact_rank import PRIME, SECOND_PRIME, RankCertificate, rank_of
+from numerics.scores.families import distance_determinant
 from numerics.scores.integer_scores import RANK_KINDS, centre, integer_scores
 
 F = Fraction
@@ -228,3 +230,11 @@ def test_bad_input_is_refused_by_name(case: str) -> None:
     call, error, message = BAD[case]
     with pytest.raises(error, match=message):
         call()
+
+
+def test_narrow_integers_are_taken_exactly() -> None:
+    far = np.array([[100, -100]], dtype=np.int8)
+    assert centre(far).tolist() == [[200]]
+    for far, dtype in ((200, np.uint8), (2**40, np.int64), (2**64 - 1, np.uint64)):
+        points = np.array([[0], [far]], dtype=dtype)
+        assert distance_determinant(points).contains(arb(-(far**2)))

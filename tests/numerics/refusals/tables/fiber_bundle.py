@@ -1,17 +1,12 @@
 """Refused inputs of the Fiber Bundle Transformer: a public name without rows fails."""
 
-import importlib
-import pkgutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
 
-import pytest
 import torch
 
-import numerics.fiber_bundle
 from numerics.fiber_bundle import (
     FiberBundleBlock,
     GeodesicAttention,
@@ -35,6 +30,7 @@ from numerics.fiber_bundle.connection import Connection, quarter_turn
 from numerics.fiber_bundle.model import Shape
 from numerics.fiber_bundle.products import NoDigits, Products
 from numerics.fiber_bundle.training import NonFiniteLoss, Run, Settings
+from tests.numerics.refusals.faults import Refused
 
 ONE = torch.ones(2, 3, 5, 4, dtype=torch.float64)  # B, H, n, d
 U = torch.ones(2, 3, 5, 4, 2, dtype=torch.float64)
@@ -61,8 +57,7 @@ def mask(*sizes: int) -> torch.Tensor:
     return torch.ones(*sizes, dtype=torch.bool)
 
 
-Row = tuple[Callable[[], Any], type[BaseException], str]
-BAD: dict[str, list[Row]] = {
+BAD: Refused = {
     "fiber_bundle.attention.geodesic_attention": [
         (lambda: attend(ONE.numpy()), TypeError, "^points must be a torch tensor, got ndarray"),
         (lambda: attend(values=ONE.float()), TypeError, "^values must have the dtype of D"),
@@ -256,7 +251,6 @@ BAD: dict[str, list[Row]] = {
         (lambda: train.plan(train.parse(["--steps", "0"])), ValueError, "^steps must be at least"),
     ],
 }  # fmt: skip
-ROWS = [(name, row) for name, rows in BAD.items() for row in rows]
 PLAIN = {  # exceptions, results, and what takes what was checked before
     "fiber_bundle.products.NoDigits", "fiber_bundle.training.NonFiniteLoss",
     "fiber_bundle.capacitance.Cores", "fiber_bundle.tiles.Visibility",
@@ -269,24 +263,12 @@ PLAIN = {  # exceptions, results, and what takes what was checked before
     "fiber_bundle.curves.outcome", "fiber_bundle.curves.plot",
     "fiber_bundle.curves.picture", "fiber_bundle.train.train_all", "fiber_bundle.train.main",
 }  # fmt: skip
-NAMES = [info.name for info in pkgutil.iter_modules(numerics.fiber_bundle.__path__)]
-MODULES = [importlib.import_module(f"numerics.fiber_bundle.{name}") for name in NAMES]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "row"), ROWS, ids=[f"{n}-{r[2]}" for n, r in ROWS])
-def test_bad_input_is_refused_by_name(name: str, row: Row) -> None:
-    call, error, message = row
-    with pytest.raises(error, match=message):
-        call()
-
-
-def test_what_is_sound_is_accepted() -> None:
-    """The same calls without their faults: a row that refuses everything would prove nothing."""
-    assert attend(allowed=mask(5, 5), phases=TURNS, causal=True).shape == ONE.shape
-    assert BLOCK(X, mask(2, 3, 5, 5)).shape == PLAIN_BLOCK(X, mask(5, 5), True).shape == X.shape
-    assert Connection(METRIC, TURNS).torsion(ONE, TRIPLES).shape == (2, 3, 1, 4)
-    assert MODEL(SYMBOLS).shape == STANDARD(SYMBOLS).shape == (1, 3, 30)
-    assert grammar.sentence(Random(0)).endswith(".")
-    assert issubclass(NonFiniteLoss, ArithmeticError)
-    assert training.training_text(SETTINGS) != training.validation_text(SETTINGS)
+SOUND = [
+    lambda: attend(allowed=mask(5, 5), phases=TURNS, causal=True).shape == ONE.shape,
+    lambda: BLOCK(X, mask(2, 3, 5, 5)).shape == PLAIN_BLOCK(X, mask(5, 5), True).shape == X.shape,
+    lambda: Connection(METRIC, TURNS).torsion(ONE, TRIPLES).shape == (2, 3, 1, 4),
+    lambda: MODEL(SYMBOLS).shape == STANDARD(SYMBOLS).shape == (1, 3, 30),
+    lambda: grammar.sentence(Random(0)).endswith("."),
+    lambda: issubclass(NonFiniteLoss, ArithmeticError),
+    lambda: training.training_text(SETTINGS) != training.validation_text(SETTINGS),
+]

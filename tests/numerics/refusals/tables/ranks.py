@@ -6,19 +6,16 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import pytest
-from flint import fmpq, fmpz
 
 from numerics.scores.exact_rank import PRIME, SECOND_PRIME, determinant_of, large_prime, rank_of
 from numerics.scores.principal_lattice import PrincipalLattice, direction_scores
+from tests.numerics.refusals.faults import Call, Integer, Refused, Row
 
 ONE = [[1]]
 UNLUCKY = np.array([[PRIME * SECOND_PRIME, 0], [0, 1]], dtype=object)
 WHOLE = np.arange(4).reshape(2, 2)
 HALF, SEVENTH = [[Fraction(1, 2), 1]] * 2, [[Fraction(1, 7), 1]] * 2
 X, V = PrincipalLattice.whole(2).tokens(), PrincipalLattice.whole(2).directions()
-
-Row = tuple[Callable[[], Any], type[Exception], str]
 
 
 def entries(call: Callable[[Any], Any]) -> list[Row]:
@@ -49,7 +46,7 @@ def moduli(call: Callable[..., Any]) -> list[Row]:
     ]
 
 
-BAD: dict[str, list[Row]] = {
+BAD: Refused = {
     "scores.exact_rank.rank_of": [
         (lambda: rank_of(UNLUCKY), ArithmeticError, "no minor of size 2 survives modulo"),
         *entries(rank_of),
@@ -65,18 +62,10 @@ BAD: dict[str, list[Row]] = {
         *entries(rank_of(ONE).certifies),
         (lambda: replace(rank_of(ONE), modulus=15).certifies(ONE), ValueError, "^modulus must be"),
     ],
-    "scores.exact_rank.large_prime": [
-        (lambda: large_prime(-1), ValueError, "^seed must be at least 0, got -1"),
-        (lambda: large_prime(1.0), TypeError, "^seed must be an integer, got float"),  # type: ignore
-    ],
+    "scores.exact_rank.large_prime": [Call(large_prime, seed=Integer(0, 0))],
     "scores.principal_lattice.PrincipalLattice": [
-        (lambda: PrincipalLattice(0, 0, 0), ValueError, "^d must be at least 1, got 0"),
-        (lambda: PrincipalLattice.whole(-1), ValueError, "^d must be at least 1, got -1"),
-        (lambda: PrincipalLattice.whole(2.0), TypeError, "^d must be an integer, got float"),  # type: ignore
-        (lambda: PrincipalLattice(2, 3, 0), ValueError, "^doubled must be at most 2, got 3"),
-        (lambda: PrincipalLattice(2, -1, 0), ValueError, "^doubled must be at least 0, got -1"),
-        (lambda: PrincipalLattice(3, 2, 2), ValueError, "^pairs must be at most 1, got 2"),
-        (lambda: PrincipalLattice(3, 2, -1), ValueError, "^pairs must be at least 0, got -1"),
+        Call(PrincipalLattice, d=Integer(3, 1), doubled=Integer(2, 0, 3), pairs=Integer(1, 0, 1)),
+        Call(PrincipalLattice.whole, d=Integer(2, 1)),
     ],
     "scores.principal_lattice.direction_scores": [
         (lambda: direction_scores(X.tolist(), V), TypeError, "^x must be a NumPy.*got list"),
@@ -88,23 +77,3 @@ BAD: dict[str, list[Row]] = {
         (lambda: direction_scores(2**30 * X, V), ValueError, "^x and v must have squares below"),
     ],
 }  # fmt: skip
-ROWS = [(name, row) for name, rows in BAD.items() for row in rows]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "row"), ROWS, ids=[f"{n}-{r[2]}" for n, r in ROWS])
-def test_bad_input_is_refused_by_name(name: str, row: Row) -> None:
-    call, error, message = row
-    with pytest.raises(error, match=message):
-        call()
-
-
-def test_fractions_and_flint_numbers_are_taken_exactly() -> None:
-    rows = [[Fraction(1, 2), fmpq(1, 3)], [3, np.int64(2)], [0, fmpz(0)]]
-    for modulus in (None, 7):
-        found = rank_of(rows, modulus)
-        assert (found.rank, found.certifies(rows)) == (1, True)
-    assert rank_of([[Fraction(1, 2), 0], [0, 1]]).rank == 2
-    for larger in ([[0], [1]], [[0, 1]]):
-        assert rank_of(larger).certifies(larger)
-        assert not rank_of(larger).certifies(ONE)

@@ -1,14 +1,10 @@
 """Refused inputs of computed tables."""
 
-from collections.abc import Callable
 from typing import Any
-
-import pytest
 
 from numerics.evidence.tables import Table
 from numerics.scores.tables import rank_tables
-
-Row = tuple[Callable[[], Any], type[Exception], str]
+from tests.numerics.refusals.faults import Refused
 
 
 def table(**parts: Any) -> Table:
@@ -16,7 +12,7 @@ def table(**parts: Any) -> Table:
     return Table(**(sound | parts))
 
 
-BAD: dict[str, list[Row]] = {
+BAD: Refused = {
     "evidence.tables.Table": [
         (lambda: table(title=1), TypeError, "^title must be text, got int"),
         (lambda: table(note=None), TypeError, "^note must be text, got NoneType"),
@@ -42,11 +38,3 @@ BAD: dict[str, list[Row]] = {
     ],
 }  # fmt: skip
 PLAIN = {"scores.tables.Stated", "scores.tables.overhead_tables"}  # a record, and no arguments
-ROWS = [(name, row) for name, rows in BAD.items() for row in rows]
-
-
-@pytest.mark.parametrize(("name", "row"), ROWS, ids=[f"{n}-{r[2]}" for n, r in ROWS])
-def test_bad_input_is_refused_by_name(name: str, row: Row) -> None:
-    call, error, message = row
-    with pytest.raises(error, match=message):
-        call()
