@@ -10,65 +10,28 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import arb
-from hypothesis import find, settings
 
-from numerics.properties import causal_collapse, run_property
+from numerics.properties import causal_collapse
+from tests.numerics.properties.plant import Plant
 
-ONCE = settings(database=None, derandomize=True, deadline=None, max_examples=2000)
-
-
-@pytest.mark.slow
-def test_differences_after_causal_layers_are_exact_up_to_rounding() -> None:
-    result = run_property("RA17", causal_collapse)
-    assert result.ok, result.failures
-    assert result.examples == 200
-    assert result.nonzero >= 50
-    assert 0 < result.max_ratio <= 1
-    assert result.tightness >= 0.1
-    assert result.planted_rejected
-    assert result.clauses == ("depth", "token_k")
-
-
-TRUE = {name: getattr(causal_collapse, name) for name in ("layers", "differences", "exact_weights")}
-FALSEHOODS: dict[str, tuple[str, Callable[..., Any]]] = {
-    "no mask": ("causal", lambda scores: scores),
-    "rate 1/k whatever the scores": ("own_factor", lambda weights, k: arb(1) / k),
-    "weight on the first token": ("own_factor", lambda weights, k: weights[k - 1][0]),
-    "weight of the token before": ("own_factor", lambda weights, k: weights[k - 2][k - 2]),
-    "first layer only": ("layers", lambda x, weights: TRUE["layers"](x, weights[:1])),
-    "a layer too many": ("layers", lambda x, weights: TRUE["layers"](x, [*weights, weights[-1]])),
-    "from the last token": ("differences", lambda x: TRUE["differences"](x[::-1])[::-1]),
-    "scores doubled": ("exact_weights", lambda scores: TRUE["exact_weights"](
+EXAMPLES = 60
+FASTER = r"exceeds \(1 - min A_i1\) r"
+FALSEHOODS = {
+    "no mask": Plant("token_k", "causal", lambda _, scores: scores),
+    "rate 1/k whatever the scores": Plant("depth", "own_factor", lambda _, weights, k: arb(1) / k),
+    "weight on the first token": Plant("depth", "own_factor", lambda _, A, k: A[k - 1][0]),
+    "weight of the token before": Plant("depth", "own_factor", lambda _, A, k: A[k - 2][k - 2]),
+    "first layer only": Plant("depth", "layers", lambda sound, x, weights: sound(x, weights[:1])),
+    "a layer too many": Plant("token_k", "layers", lambda sound, x, A: sound(x, [*A, A[-1]])),
+    "from the last token": Plant("token_k", "differences", lambda sound, x: sound(x[::-1])[::-1]),
+    "scores doubled": Plant("token_k", "exact_weights", lambda sound, scores: sound(
         [[None if s is None else 2 * s for s in row] for row in scores])),
+    "largest first weight": Plant("token_k", "contraction", lambda _, A: (
+        1 - causal_collapse.largest([row[0] for row in A[1:]])), says=FASTER),
+    "squared": Plant("token_k", "contraction", lambda sound, A: sound(A) ** 2, says=FASTER),
+    "least own weight": Plant("token_k", "contraction", lambda _, A: -causal_collapse.largest(
+        [-A[i][i] for i in range(1, len(A))]), says=FASTER),
 }  # fmt: skip
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("falsehood", FALSEHOODS)
-def test_a_false_factor_mask_or_layer_is_rejected(
-    falsehood: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(causal_collapse, *FALSEHOODS[falsehood])
-    result = run_property("RA17", causal_collapse, max_examples=60)
-    assert not result.ok
-    assert "residual / bound" in result.failures[0]
-
-
-BOUNDS: dict[str, Callable[[list[list[arb]]], arb]] = {
-    "largest first weight": lambda A: 1 - causal_collapse.largest([row[0] for row in A[1:]]),
-    "squared": lambda A: TRUE_CONTRACTION(A) ** 2,
-    "least own weight": lambda A: -causal_collapse.largest([-A[i][i] for i in range(1, len(A))]),
-}
-TRUE_CONTRACTION = causal_collapse.contraction
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("falsehood", BOUNDS)
-def test_a_faster_contraction_is_refuted(falsehood: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(causal_collapse, "contraction", BOUNDS[falsehood])
-    result = run_property("RA17", causal_collapse, max_examples=60)
-    assert not result.ok
-    assert "exceeds (1 - min A_i1) r" in result.failures[0]
 
 
 def test_two_tokens_contract_by_exactly_the_weight_on_the_second() -> None:
@@ -123,10 +86,3 @@ CORNERS: dict[str, Callable[[Any], bool]] = {
     "single precision": lambda sample: sample.x.dtype == np.float32,
     "subnormal tokens": lambda sample: 0 < np.abs(sample.x).max() < np.finfo(sample.x.dtype).tiny,
 }
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("corner", CORNERS)
-def test_the_samples_reach(corner: str) -> None:
-    found = find(causal_collapse.samples(), CORNERS[corner], settings=ONCE)
-    assert causal_collapse.residual(found).ratio() <= 1

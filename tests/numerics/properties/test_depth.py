@@ -1,107 +1,54 @@
 """CW11 numerically: paths listed one by one, their counts, and falsehoods planted in the sums."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, pairwise, product
 from math import comb, prod
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from numerics.properties import Residual, depth, run_property
+from numerics.properties import depth
+from tests.numerics.properties.plant import Plant
 
-Path = tuple[tuple[int, ...], tuple[int, ...]]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("suite_seed", range(2))
-def test_layers_in_turn_are_a_sum_over_paths(suite_seed: int) -> None:
-    result = run_property("CW11", depth, suite_seed)
-    assert result.ok, result.failures
-    assert result.examples == 200
-    assert result.nonzero >= 50
-    assert 0 < result.max_ratio <= 1
-    assert result.tightness >= 0.1
-    assert result.planted_rejected
-    assert not result.exhausted
-    assert result.clauses == ("paths", "residual_paths")
+SEEDS = (0, 1)
+EITHER = " ".join(depth.CLAUSES)
 
 
-def first_layer_leftmost(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(depth, "reversed", lambda factors: [*factors], raising=False)
+def one_head_throughout(sound: Any, transports: Any) -> Any:
+    words = sound(transports)
+    if not isinstance(words, np.ndarray):
+        return words
+    heads = len(transports[0])
+    step = sum(heads**s for s in range(len(transports)))
+    return words * np.isin(np.arange(len(words)), step * np.arange(heads))[:, None, None]
 
 
-def edges_in_reverse(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = depth.path_weights
-    monkeypatch.setattr(depth, "path_weights", lambda attention: sound([*attention][::-1]))
-
-
-def one_head_throughout(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = depth.word_transports
-
-    def wrong(transports: Any) -> Any:
-        words = sound(transports)
-        if not isinstance(words, np.ndarray):
-            return words
-        heads, step = (
-            len(transports[0]),
-            sum(len(transports[0]) ** s for s in range(len(transports))),
-        )
-        same = np.isin(np.arange(len(words)), step * np.arange(heads))
-        return words * same[:, None, None]
-
-    monkeypatch.setattr(depth, "word_transports", wrong)
-
-
-def one_node_throughout(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = depth.path_weights
-
-    def wrong(attention: Any) -> Any:
-        weights = sound(attention)
-        return weights[:, :, :1] if isinstance(weights, np.ndarray) else weights
-
-    monkeypatch.setattr(depth, "path_weights", wrong)
-
-
-def residual_layers_only_add(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = depth.combinations
-    monkeypatch.setattr(depth, "combinations", lambda layers, s: sound(layers, s) if s == 1 else ())
+def one_node_throughout(sound: Any, attention: Any) -> Any:
+    weights = sound(attention)
+    return weights[:, :, :1] if isinstance(weights, np.ndarray) else weights
 
 
 FALSEHOODS = {
-    first_layer_leftmost: "",
-    edges_in_reverse: "",
-    one_head_throughout: "",
-    one_node_throughout: "",
-    residual_layers_only_add: "residual_paths",
-}
+    "first layer leftmost": Plant(EITHER, "reversed", lambda _, factors: [*factors]),
+    "edges in reverse": Plant(EITHER, "path_weights", lambda sound, A: sound([*A][::-1])),
+    "one head throughout": Plant(EITHER, "word_transports", one_head_throughout),
+    "one node throughout": Plant(EITHER, "path_weights", one_node_throughout),
+    "residual layers only add": Plant(
+        "residual_paths", "combinations", lambda sound, layers, s: sound(layers, s)
+        if s == 1 else ()),
+}  # fmt: skip
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("plant", FALSEHOODS, ids=lambda plant: plant.__name__)
-def test_falsehood_is_caught(plant: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    plant(monkeypatch)
-    result = run_property("CW11", depth)
-    assert not result.ok
-    (failure,) = result.failures
-    clauses = [FALSEHOODS[plant]] if FALSEHOODS[plant] else list(depth.CLAUSES)
-    assert failure.startswith(tuple(f"CW11 {clause}: residual / bound = " for clause in clauses))
-    assert "counterexample: Sample(" in failure
+def sample(clause: str, attention: np.ndarray, transports: np.ndarray) -> depth.Sample:
+    n, d = attention.shape[-1], transports.shape[-1]
+    return depth.Sample(clause, attention, transports, np.ones((n, d)))
 
 
-@pytest.mark.slow
-def test_bound_fifty_times_too_loose_is_caught() -> None:
-    def loose(sample: depth.Sample) -> Residual:
-        residual = depth.residual(sample)
-        return replace(residual, bound=50 * residual.bound)
-
-    module: Any = SimpleNamespace(samples=depth.samples, residual=loose)
-    result = run_property("CW11", module)
-    for clause in depth.CLAUSES:
-        assert any(f"{clause}: bound too loose" in failure for failure in result.failures)
+Path = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def paths(layers: int, heads: int, n: int, i: int, j: int) -> Iterator[Path]:
@@ -205,18 +152,8 @@ def test_two_residual_layers_of_weight_one_quadruple_a_token() -> None:
     assert depth.residual_path_sum(ones, ones, x)[0, 0] == 4
 
 
-def sample(clause: str, attention: np.ndarray, transports: np.ndarray) -> depth.Sample:
-    n, d = attention.shape[-1], transports.shape[-1]
-    return depth.Sample(clause, attention, transports, np.ones((n, d)))
-
-
 CORNERS = {
     "one node": sample("paths", np.ones((3, 1, 1, 1)), np.ones((3, 1, 1, 1))),
     "zero layer": sample("residual_paths", np.ones((2, 2, 2, 2)), np.zeros((2, 2, 3, 3))),
     "no key": sample("paths", np.zeros((2, 2, 3, 3)), np.ones((2, 2, 2, 2))),
 }
-
-
-@pytest.mark.parametrize("corner", CORNERS)
-def test_corner_cases_are_compared(corner: str) -> None:
-    assert depth.residual(CORNERS[corner]).ratio() <= 1

@@ -1,86 +1,45 @@
 """RA7 numerically: falsehoods planted in the distances, corner cases, absolute error."""
 
+from __future__ import annotations
+
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from numerics.metrics import LowRankMetric
-from numerics.properties import Residual, distance_cost, run_property
+from numerics.properties import distance_cost
 from numerics.rounding.roundoff import gamma
+from tests.numerics.properties.plant import Plant
+
+SEEDS = (0, 1)
+LOOSE = 100
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("suite_seed", range(2))
-def test_distances_are_products_and_quadratic_forms(suite_seed: int) -> None:
-    result = run_property("RA7", distance_cost, suite_seed)
-    assert result.ok, result.failures
-    assert result.examples == 200
-    assert result.nonzero >= 50
-    assert 0 < result.max_ratio <= 1
-    assert result.tightness >= 0.1
-    assert result.planted_rejected
-    assert not result.exhausted
-    assert result.clauses == ("low_rank_form", "products")
-
-
-def key_in_its_own_metric(metric: Any, x: Any, y: Any, origin: Any) -> Any:
+def key_in_its_own_metric(sound: Any, metric: Any, x: Any, y: Any, origin: Any) -> Any:
     """y_j^T D_j y_j for y_j^T D_i y_j, where there are as many keys as queries."""
-    found = SOUND(metric, x, y, origin)
+    distances = sound(metric, x, y, origin)
     if len(x) != len(y):
-        return found
+        return distances
     norms = (metric.D[:, None] * (y * y)[None]).sum(-1)
-    return found - norms + np.diagonal(norms)
+    return distances - norms + np.diagonal(norms)
 
 
-def products_forgotten(metric: Any, x: Any, y: Any, origin: Any) -> Any:
-    return SOUND(LowRankMetric(metric.D, metric.U[:, :, :1]), x, y, origin)
-
-
-def unsquared(metric: Any, x: Any, y: Any, origin: Any) -> Any:
-    return np.sqrt(np.abs(SOUND(metric, x, y, origin)))
-
-
-def origin_of_the_keys_alone(metric: Any, x: Any, y: Any, origin: Any) -> Any:
-    return SOUND(metric, x, y if origin is None else y - origin, None)
-
-
-SOUND = distance_cost.pair_distances2
-FALSEHOODS = (
-    key_in_its_own_metric, products_forgotten, unsquared, origin_of_the_keys_alone
-)  # fmt: skip
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("wrong", FALSEHOODS, ids=lambda wrong: wrong.__name__)
-def test_falsehood_in_the_products_is_caught(wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(distance_cost, "pair_distances2", wrong)
-    (failure,) = run_property("RA7", distance_cost).failures
-    assert failure.startswith("RA7 products: residual / bound = ")
-    assert "counterexample: Sample(" in failure
-
-
-def test_falsehood_in_the_differences_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = LowRankMetric.distance2
-    monkeypatch.setattr(
-        LowRankMetric, "distance2", lambda self, a, b: sound(self, a, b) * a.dtype.type(1.0001)
-    )
-    (failure,) = run_property("RA7", distance_cost).failures
-    assert failure.startswith(("RA7 low_rank_form: residual", "RA7 products: residual"))
-
-
-@pytest.mark.slow
-def test_bound_a_hundred_times_too_loose_is_caught() -> None:
-    def loose(sample: distance_cost.Sample) -> Residual:
-        residual = distance_cost.residual(sample)
-        return replace(residual, bound=100 * residual.bound)
-
-    module: Any = SimpleNamespace(samples=distance_cost.samples, residual=loose)
-    failures = run_property("RA7", module).failures
-    for clause in distance_cost.CLAUSES:
-        assert any(f"{clause}: bound too loose" in failure for failure in failures)
+FALSEHOODS = {
+    "key in its own metric": Plant("products", "pair_distances2", key_in_its_own_metric),
+    "products forgotten": Plant(
+        "products", "pair_distances2", lambda sound, metric, x, y, origin: sound(
+            LowRankMetric(metric.D, metric.U[:, :, :1]), x, y, origin)),
+    "unsquared": Plant(
+        "products", "pair_distances2", lambda sound, *given: np.sqrt(np.abs(sound(*given)))),
+    "origin of the keys alone": Plant(
+        "products", "pair_distances2", lambda sound, metric, x, y, origin: sound(
+            metric, x, y if origin is None else y - origin, None)),
+    "differences": Plant(
+        "low_rank_form products", "distance2",
+        lambda sound, metric, a, b: sound(metric, a, b) * a.dtype.type(1.0001), LowRankMetric),
+}  # fmt: skip
 
 
 def sample(clause: str, n: int, m: int, d: int, r: int, dtype: Any) -> distance_cost.Sample:
@@ -91,25 +50,31 @@ def sample(clause: str, n: int, m: int, d: int, r: int, dtype: Any) -> distance_
     return distance_cost.Sample(clause, D, U, x, y, None)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("clause", distance_cost.CLAUSES)
-@pytest.mark.parametrize(
-    ("n", "m", "d", "r"), [(1, 1, 1, 1), (3, 7, 1, 2), (1, 5, 6, 3), (2, 2, 3, 5), (3, 5, 63, 4)]
-)
-def test_shapes_of_every_kind_are_compared(
-    clause: str, dtype: Any, n: int, m: int, d: int, r: int
-) -> None:
-    assert distance_cost.residual(sample(clause, n, m, d, r, dtype)).ratio() <= 1
+SHAPES = [(1, 1, 1, 1), (3, 7, 1, 2), (1, 5, 6, 3), (2, 2, 3, 5), (3, 5, 63, 4)]
+GIVEN = {clause: sample(clause, 3, 4, 5, 2, np.float64) for clause in distance_cost.CLAUSES}
+EQUAL = {clause: replace(one, y=np.repeat(one.x[:1], 4, axis=0)) for clause, one in GIVEN.items()}
+CORNERS = {
+    f"{clause} of shape {shape} in {np.dtype(dtype)}": sample(clause, *shape, dtype)
+    for clause in distance_cost.CLAUSES
+    for shape in SHAPES
+    for dtype in (np.float32, np.float64)
+}
+CORNERS |= {f"{clause} of equal tokens": one for clause, one in EQUAL.items()}
+CORNERS |= {
+    f"{clause} of zero tokens": replace(one, x=0 * one.x, y=0 * one.y)
+    for clause, one in GIVEN.items()
+}
 
 
-@pytest.mark.parametrize("clause", distance_cost.CLAUSES)
-def test_equal_and_zero_tokens_are_compared(clause: str) -> None:
-    given = sample(clause, 3, 4, 5, 2, np.float64)
-    equal = replace(given, y=np.repeat(given.x[:1], 4, axis=0))
-    assert distance_cost.residual(equal).ratio() <= 1
-    assert distance_cost.exact_distances(equal)[0].tolist() == [0] * 4
-    assert distance_cost.residual(replace(given, x=0 * given.x, y=0 * given.y)).ratio() <= 1
+@pytest.mark.parametrize("clause", EQUAL)
+def test_equal_tokens_have_distance_zero(clause: str) -> None:
+    assert distance_cost.exact_distances(EQUAL[clause])[0].tolist() == [0] * 4
+
+
+SOUND = distance_cost.pair_distances2
+
+
+SOUND = distance_cost.pair_distances2
 
 
 def test_counterexamples_of_the_near_misses() -> None:

@@ -1,6 +1,7 @@
 """RA5's property holds, is tight and can fail; signs of distance matrices certified by balls."""
 
-from types import SimpleNamespace
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
@@ -8,99 +9,40 @@ import pytest
 from flint import arb, ctx
 from sympy import Rational, Symbol, diff, exp, gamma, integrate, oo, pi, simplify, sqrt
 
-from numerics.properties import Residual, run_property
 from numerics.properties import distance_matrices as ra5
 from numerics.scores import geodesic_scores
+from tests.numerics.properties.plant import Plant
 
-PROPERTY: Any = ra5
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("suite_seed", range(2))
-def test_forms_of_distances_are_minus_sums_of_squares(suite_seed: int) -> None:
-    result = run_property("RA5", PROPERTY, suite_seed)
-    assert result.ok, result.failures
-    assert (result.examples, result.clauses) == (200, ("cuts", "squared"))
-    assert result.planted_rejected
+SEEDS = (0, 1)
 
 
-def gaps_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = ra5.by_gaps
-    monkeypatch.setattr(ra5, "by_gaps", lambda line, c: sound(line, c) / 2)
+def sum_of_squares_without_products(_: Any, x: np.ndarray, c: np.ndarray) -> np.ndarray:
+    own = c.dtype.type(-2) * ((c * c).T @ (x * x)).sum(axis=1, keepdims=True)
+    return own + np.zeros_like(own.T)
 
 
-def partial_sums_from_the_other_token(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = ra5.by_gaps
-    monkeypatch.setattr(ra5, "by_gaps", lambda line, c: sound(line, np.roll(c, 1, axis=0)))
-
-
-def squared_for_unsquared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ra5, "quadratic_form", lambda D, c: c.T @ ((D * D) @ c))
-
-
-def sum_of_squares_without_products(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(x: np.ndarray, c: np.ndarray) -> np.ndarray:
-        own = c.dtype.type(-2) * ((c * c).T @ (x * x)).sum(axis=1, keepdims=True)
-        return own + np.zeros_like(own.T)
-
-    monkeypatch.setattr(ra5, "by_moment", wrong)
-
-
-def taxicab_squared(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(x: np.ndarray) -> np.ndarray:
-        return np.abs(x[:, None, :] - x[None, :, :]).sum(axis=2) ** 2
-
-    monkeypatch.setattr(ra5, "squared_distances", wrong)
-
-
-def sum_not_zero(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ra5, "balanced", lambda rng, n: rng.integers(1, 9, size=(n, 3)))
-
-
-def scores_for_distances(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ra5, "distances", lambda x: geodesic_scores(x, np.ones_like(x)))
-
-
-def metric_of_the_query(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(x: np.ndarray, D: np.ndarray, **kind: Any) -> np.ndarray:
-        own = np.arange(1, len(x) + 1, dtype=x.dtype)[:, None]
-        return geodesic_scores(x, own * D, **kind)
-
-    monkeypatch.setattr(ra5, "geodesic_scores", wrong)
+def metric_of_the_query(sound: Any, x: np.ndarray, D: np.ndarray, **kind: Any) -> np.ndarray:
+    own = np.arange(1, len(x) + 1, dtype=x.dtype)[:, None]
+    return sound(x, own * D, **kind)
 
 
 FALSEHOODS = {
-    "cuts": (gaps_counted_once, partial_sums_from_the_other_token, squared_for_unsquared,
-             scores_for_distances),
-    "squared": (sum_of_squares_without_products, taxicab_squared),
-    "": (sum_not_zero, metric_of_the_query),
+    "gaps counted once": Plant("cuts", "by_gaps", lambda sound, line, c: sound(line, c) / 2),
+    "partial sums from the other token": Plant(
+        "cuts", "by_gaps", lambda sound, line, c: sound(line, np.roll(c, 1, axis=0))),
+    "squared for unsquared": Plant("cuts", "quadratic_form", lambda _, D, c: c.T @ ((D * D) @ c)),
+    "scores for distances": Plant(
+        "cuts", "distances", lambda _, x: geodesic_scores(x, np.ones_like(x))),
+    "sum of squares without products": Plant(
+        "squared", "by_moment", sum_of_squares_without_products),
+    "taxicab squared": Plant("squared", "squared_distances", lambda _, x: (
+        np.abs(x[:, None, :] - x[None, :, :]).sum(axis=2) ** 2)),
+    "sum not zero": Plant("cuts", "balanced", lambda _, rng, n: rng.integers(1, 9, size=(n, 3))),
+    "metric of the query": Plant("cuts", "geodesic_scores", metric_of_the_query),
 }  # fmt: skip
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("clause", "plant"), [(clause, plant) for clause in FALSEHOODS for plant in FALSEHOODS[clause]]
-)
-def test_a_planted_falsehood_is_rejected(
-    monkeypatch: pytest.MonkeyPatch, clause: str, plant: Any
-) -> None:
-    plant(monkeypatch)
-    result = run_property("RA5", PROPERTY)
-    assert not result.ok
-    assert result.failures[0].startswith(f"RA5 {clause}")
-    assert ": residual" in result.failures[0]
-
-
-@pytest.mark.slow
-def test_samples_reach_the_corner_cases() -> None:
-    seen: list[ra5.Sample] = []
-
-    def watched(sample: ra5.Sample) -> Residual:
-        seen.append(sample)
-        return ra5.residual(sample)
-
-    module: Any = SimpleNamespace(samples=ra5.samples, residual=watched)
-    assert run_property("RA5", module).ok
+def reached(seen: list[Any]) -> None:
     assert {len(sample.c) for sample in seen} >= {1, 2, 5}
     assert {sample.x.shape[1] for sample in seen} == {1, 2, 3}
     assert not any(sample.c.sum(axis=0).any() for sample in seen)

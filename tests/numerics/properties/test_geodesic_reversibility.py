@@ -1,102 +1,39 @@
 """RA15's property holds, is tight and can fail; masks and unsquared scores beside it."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from fractions import Fraction
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from numerics.laplacians.reversibility import logit_gradient_defect, reversibility_defect
-from numerics.properties import Residual, run_property
 from numerics.properties import geodesic_reversibility as ra15
 from numerics.properties.reversibility import cycle_sums
 from numerics.scores import geodesic_scores
 from numerics.walks import softmax_walk
+from tests.numerics.properties.plant import Plant
 
-PROPERTY: Any = ra15
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("suite_seed", range(2))
-def test_cycle_sums_and_laws_of_geodesic_scores_are_as_stated(suite_seed: int) -> None:
-    result = run_property("RA15", PROPERTY, suite_seed)
-    assert result.ok, result.failures
-    assert (result.examples, result.clauses) == (200, ("conformal", "law"))
-    assert result.planted_rejected
-
-
-def the_other_way_around(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = ra15.by_factors
-    monkeypatch.setattr(ra15, "by_factors", lambda x, factors: -sound(x, factors))
-
-
-def one_factor(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = ra15.by_factors
-    monkeypatch.setattr(
-        ra15, "by_factors", lambda x, factors: sound(x, np.full_like(factors, factors[0]))
-    )
-
-
-def factors_shifted(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = ra15.by_factors
-    monkeypatch.setattr(ra15, "by_factors", lambda x, f: sound(x, np.roll(f, 1)))
-
-
-def always_reversible(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ra15, "cycle_sums", lambda S: 0 * cycle_sums(S))
-
-
-def query_side_law(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        ra15, "geodesic_scores",
-        lambda x, D, U=None, kind="query": geodesic_scores(x, D, U),
-    )  # fmt: skip
-
-
-def uniform_law(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ra15, "row_totals", lambda S: np.full(len(S), 1 / len(S)))
-
-
-def inverse_totals(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = ra15.row_totals
-
-    def wrong(S: np.ndarray) -> np.ndarray:
-        return (1 / sound(S)) / (1 / sound(S)).sum()
-
-    monkeypatch.setattr(ra15, "row_totals", wrong)
-
-
+SEEDS = (0, 1)
 FALSEHOODS = {
-    "conformal": (the_other_way_around, one_factor, factors_shifted, always_reversible),
-    "law": (query_side_law, uniform_law, inverse_totals),
-}
+    "the other way around": Plant(
+        "conformal", "by_factors", lambda sound, x, factors: -sound(x, factors)),
+    "one factor": Plant("conformal", "by_factors", lambda sound, x, factors: (
+        sound(x, np.full_like(factors, factors[0])))),
+    "factors shifted": Plant(
+        "conformal", "by_factors", lambda sound, x, f: sound(x, np.roll(f, 1))),
+    "always reversible": Plant("conformal", "cycle_sums", lambda sound, S: 0 * sound(S)),
+    "query-side law": Plant("law", "geodesic_scores", lambda sound, x, D, U=None, kind="query": (
+        sound(x, D, U))),
+    "uniform law": Plant("law", "row_totals", lambda _, S: np.full(len(S), 1 / len(S))),
+    "inverse totals": Plant("law", "row_totals", lambda sound, S: (
+        (1 / sound(S)) / (1 / sound(S)).sum())),
+}  # fmt: skip
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("clause", "plant"), [(clause, plant) for clause in FALSEHOODS for plant in FALSEHOODS[clause]]
-)
-def test_a_planted_falsehood_is_rejected(
-    monkeypatch: pytest.MonkeyPatch, clause: str, plant: Any
-) -> None:
-    plant(monkeypatch)
-    result = run_property("RA15", PROPERTY)
-    assert not result.ok
-    assert result.failures[0].startswith(f"RA15 {clause}: residual")
-
-
-@pytest.mark.slow
-def test_samples_reach_the_corner_cases() -> None:
-    seen: list[ra15.Sample] = []
-
-    def watched(sample: ra15.Sample) -> Residual:
-        seen.append(sample)
-        return ra15.residual(sample)
-
-    module: Any = SimpleNamespace(samples=ra15.samples, residual=watched)
-    assert run_property("RA15", module).ok
+def reached(seen: list[Any]) -> None:
     for clause in ra15.CLAUSES:
         of_clause = [sample for sample in seen if sample.clause == clause]
         assert {len(sample.x) for sample in of_clause} >= {1, 2, 3, 6}

@@ -1,105 +1,62 @@
 """CW4 numerically: realignments, head counts of drawn layers, and falsehoods planted in both."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from fractions import Fraction
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from numerics.properties import Residual, head_count, run_property
+from numerics.properties import head_count
 from numerics.walks.head_count import Head, least_heads, operator_schmidt_rank, softmax_heads
+from tests.numerics.properties.plant import Plant
 
-SHIFT_WITHOUT_POSITIVE = [[2, -1], [1, 0]]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("suite_seed", range(2))
-def test_realignments_and_head_counts_hold_numerically(suite_seed: int) -> None:
-    result = run_property("CW4", head_count, suite_seed)
-    assert result.ok, result.failures
-    assert result.examples == 200
-    assert result.nonzero >= 50
-    assert 0 < result.max_ratio <= 1
-    assert result.tightness >= 0.1
-    assert result.planted_rejected
-    assert not result.exhausted
-    assert result.clauses == ("one_more", "realignment")
+SEEDS = (0, 1)
 
 
-def blocks_by_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(W: Any, n: int, m: int) -> Any:
-        d_out, d_in = W.shape[0] // n, W.shape[1] // m
-        return W.reshape(n, d_out, m, d_in).transpose(0, 2, 3, 1).reshape(n * m, d_out * d_in)
-
-    monkeypatch.setattr(head_count, "realignment", wrong)
+def blocks_by_columns(_: Any, W: Any, n: int, m: int) -> Any:
+    d_out, d_in = W.shape[0] // n, W.shape[1] // m
+    return W.reshape(n, d_out, m, d_in).transpose(0, 2, 3, 1).reshape(n * m, d_out * d_in)
 
 
-def rows_of_the_block_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        head_count, "realignment", lambda W, n, m: W.reshape(n * m, W.size // (n * m))
-    )
+def transports_not_transposed(sound: Any, w_v: Any, w_o: Any) -> Any:
+    product = sound(w_v, w_o)
+    return product.transpose(0, 2, 1).reshape(product.shape)
 
 
-def transports_not_transposed(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = head_count.head_transports
-
-    def wrong(w_v: Any, w_o: Any) -> Any:
-        product = sound(w_v, w_o)
-        return product.transpose(0, 2, 1).reshape(product.shape)
-
-    monkeypatch.setattr(head_count, "head_transports", wrong)
+def one_head_dropped(sound: Any, W: Any, n: int, m: int) -> tuple[Head, ...]:
+    first, *rest = sound(W, n, m)
+    zero = tuple((Fraction(0),) * len(row) for row in first.transport)
+    return (replace(first, transport=zero), *rest)
 
 
-def one_head_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(W: Any, n: int, m: int) -> tuple[Head, ...]:
-        first, *rest = softmax_heads(W, n, m)
-        return (replace(first, transport=tuple((Fraction(0),) * len(r) for r in first.transport)),
-                *rest)  # fmt: skip
-
-    monkeypatch.setattr(head_count, "softmax_heads", wrong)
-
-
-def transports_not_rescaled(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(W: Any, n: int, m: int) -> tuple[Head, ...]:
-        *rest, last = softmax_heads(W, n, m)
-        halved = tuple(tuple(x / 2 for x in row) for row in last.transport)
-        return (*rest, replace(last, transport=halved))
-
-    monkeypatch.setattr(head_count, "softmax_heads", wrong)
+def transports_not_rescaled(sound: Any, W: Any, n: int, m: int) -> tuple[Head, ...]:
+    *rest, last = sound(W, n, m)
+    halved = tuple(tuple(x / 2 for x in row) for row in last.transport)
+    return (*rest, replace(last, transport=halved))
 
 
 FALSEHOODS = {
-    blocks_by_columns: "realignment",
-    rows_of_the_block_matrix: "realignment",
-    transports_not_transposed: "realignment",
-    one_head_dropped: "one_more",
-    transports_not_rescaled: "one_more",
+    "blocks by columns": Plant("realignment", "realignment", blocks_by_columns),
+    "rows of the block matrix": Plant("realignment", "realignment", lambda _, W, n, m: (
+        W.reshape(n * m, W.size // (n * m)))),
+    "transports not transposed": Plant(
+        "realignment", "head_transports", transports_not_transposed),
+    "one head dropped": Plant("one_more", "softmax_heads", one_head_dropped),
+    "transports not rescaled": Plant("one_more", "softmax_heads", transports_not_rescaled),
+}  # fmt: skip
+ONE = np.ones((1, 1, 1))
+CORNERS = {
+    "zero head": head_count.Layer(ONE, 0 * ONE, ONE),
+    "no key": head_count.Layer(np.zeros((2, 3, 2)), np.ones((2, 2, 1)), np.ones((2, 1, 3))),
+    "zero": head_count.Operator(np.zeros((2, 2, 1, 1), dtype=int), np.float32),
+    "one more head": head_count.Operator(np.array([[[[2]], [[-1]]], [[[1]], [[0]]]]), np.float64),
 }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("plant", FALSEHOODS, ids=lambda plant: plant.__name__)
-def test_falsehood_is_caught(plant: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    plant(monkeypatch)
-    result = run_property("CW4", head_count)
-    assert not result.ok
-    (failure,) = result.failures
-    assert failure.startswith(f"CW4 {FALSEHOODS[plant]}: residual / bound = ")
-    assert "counterexample: " in failure
-
-
-@pytest.mark.slow
-def test_bound_fifty_times_too_loose_is_caught() -> None:
-    def loose(sample: head_count.Sample) -> Residual:
-        residual = head_count.residual(sample)
-        return replace(residual, bound=50 * residual.bound)
-
-    module: Any = SimpleNamespace(samples=head_count.samples, residual=loose)
-    result = run_property("CW4", module)
-    for clause in head_count.CLAUSES:
-        assert any(f"{clause}: bound too loose" in failure for failure in result.failures)
+SHIFT_WITHOUT_POSITIVE = [[2, -1], [1, 0]]
 
 
 def layer(
@@ -182,16 +139,3 @@ def test_rank_of_the_block_matrix_is_not_the_number_of_heads() -> None:
     W = [[Fraction(x) for x in row] for row in W]
     assert operator_schmidt_rank(W, 2, 2) == 1
     assert operator_schmidt_rank(W, 4, 1) > 1
-
-
-CORNERS = [
-    head_count.Layer(np.ones((1, 1, 1)), np.zeros((1, 1, 1)), np.ones((1, 1, 1))),
-    head_count.Layer(np.zeros((2, 3, 2)), np.ones((2, 2, 1)), np.ones((2, 1, 3))),
-    head_count.Operator(np.zeros((2, 2, 1, 1), dtype=int), np.float32),
-    head_count.Operator(np.array([[[[2]], [[-1]]], [[[1]], [[0]]]]), np.float64),
-]
-
-
-@pytest.mark.parametrize("sample", CORNERS, ids=["zero head", "no key", "zero", "one more head"])
-def test_corner_cases_are_compared(sample: head_count.Sample) -> None:
-    assert head_count.residual(sample).ratio() <= 1

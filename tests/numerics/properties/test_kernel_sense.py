@@ -1,102 +1,39 @@
 """RA18's property holds, is tight and can fail; the counterexample certified by balls."""
 
+from __future__ import annotations
+
 from fractions import Fraction
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import pytest
 from flint import arb, arb_mat, ctx, fmpq
 
-from numerics.properties import Residual, run_property
-from numerics.properties import kernel_sense as ra18
-from numerics.scores import geodesic_scores
+from tests.numerics.properties.plant import Plant
 
-PROPERTY: Any = ra18
+SEEDS = (0, 1)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("suite_seed", range(2))
-def test_one_metric_gives_gram_matrices(suite_seed: int) -> None:
-    result = run_property("RA18", PROPERTY, suite_seed)
-    assert result.ok, result.failures
-    assert (result.examples, result.clauses) == (200, ("conditional", "homogeneous"))
-    assert result.planted_rejected
-
-
-def base_token_without_diagonal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ra18, "base_kernel", lambda S: S - S[:, :1])
-
-
-def tokens_for_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(x: np.ndarray, D: np.ndarray, U: np.ndarray) -> np.ndarray:
-        return (D[None] * x) @ x.T + (x @ U) @ (x @ U).T
-
-    monkeypatch.setattr(ra18, "gram_matrix", wrong)
-
-
-def several_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(part: np.ndarray, n: int) -> np.ndarray:
-        scale = np.arange(1, n + 1, dtype=part.dtype)
-        return part[None] * np.reshape(scale, (n,) + (1,) * part.ndim)
-
-    sound = ra18.residual
-
-    def residual(sample: ra18.Sample) -> Residual:
-        with pytest.MonkeyPatch.context() as inner:
-            inner.setattr(ra18, "geodesic_scores", lambda x, D, U: geodesic_scores(
-                x, wrong(D[0], len(x)), wrong(U[0], len(x)), "symmetrised"))  # fmt: skip
-            return sound(sample)
-
-    monkeypatch.setattr(ra18, "residual", residual)
-
-
-def terms_of_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        ra18, "with_terms", lambda S, rows, columns: S + rows[:, None] * columns[None, :]
-    )
-
-
-def sum_not_zero(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ra18, "balanced", lambda rng, n: rng.integers(1, 9, size=(n, 3)))
-
-
-def first_differences(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        ra18, "by_differences",
-        lambda S, c: np.cumsum(c, axis=0)[:-1].T @ ((S[:-1] - S[1:]) @ np.cumsum(c, axis=0)),
-    )  # fmt: skip
+def several_metrics(sound: Any, x: Any, D: Any, U: Any, *kind: Any, **named: Any) -> np.ndarray:
+    growing = np.arange(1, len(x) + 1, dtype=x.dtype)
+    return sound(x, D[:1] * growing[:, None], U[:1] * growing[:, None, None], "symmetrised")
 
 
 FALSEHOODS = {
-    "homogeneous": (base_token_without_diagonal, tokens_for_steps, several_metrics),
-    "conditional": (terms_of_pairs, sum_not_zero, first_differences),
-}
+    "base token without diagonal": Plant(
+        "homogeneous", "base_kernel", lambda _, S: S - S[:, :1]),
+    "tokens for steps": Plant("homogeneous", "gram_matrix", lambda _, x, D, U: (
+        (D[None] * x) @ x.T + (x @ U) @ (x @ U).T)),
+    "several metrics": Plant("homogeneous", "geodesic_scores", several_metrics),
+    "terms of pairs": Plant("conditional", "with_terms", lambda _, S, rows, columns: (
+        S + rows[:, None] * columns[None, :])),
+    "sum not zero": Plant(
+        "conditional", "balanced", lambda _, rng, n: rng.integers(1, 9, size=(n, 3))),
+    "first differences": Plant("conditional", "by_differences", lambda _, S, c: (
+        np.cumsum(c, axis=0)[:-1].T @ ((S[:-1] - S[1:]) @ np.cumsum(c, axis=0)))),
+}  # fmt: skip
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("clause", "plant"), [(clause, plant) for clause in FALSEHOODS for plant in FALSEHOODS[clause]]
-)
-def test_a_planted_falsehood_is_rejected(
-    monkeypatch: pytest.MonkeyPatch, clause: str, plant: Any
-) -> None:
-    plant(monkeypatch)
-    result = run_property("RA18", PROPERTY)
-    assert not result.ok
-    assert result.failures[0].startswith(f"RA18 {clause}: residual")
-
-
-@pytest.mark.slow
-def test_samples_reach_the_corner_cases() -> None:
-    seen: list[ra18.Sample] = []
-
-    def watched(sample: ra18.Sample) -> Residual:
-        seen.append(sample)
-        return ra18.residual(sample)
-
-    module: Any = SimpleNamespace(samples=ra18.samples, residual=watched)
-    assert run_property("RA18", module).ok
+def reached(seen: list[Any]) -> None:
     assert {len(sample.x) for sample in seen} >= {1, 2, 4}
     assert {sample.x.shape[1] for sample in seen} >= {1, 2, 4}
     assert {sample.x.dtype.name for sample in seen} == {"float64", "float32"}

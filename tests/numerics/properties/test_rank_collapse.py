@@ -1,28 +1,42 @@
 """RA11's property holds, is tight and can fail; the largest of its bounds is reached exactly."""
 
+from __future__ import annotations
+
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import pytest
 
-from numerics.properties import Residual, run_property
 from numerics.properties import rank_collapse as ra11
+from tests.numerics.properties.plant import Plant
+
+SEEDS = (1,)
+EXAMPLES = 40
+LOOSE = 1000
+ALONE = True
 
 
-@pytest.mark.slow
-def test_layers_contract_by_the_bound_which_clusters_attain() -> None:
-    seen: list[ra11.Sample] = []
+def clusters_of_unequal_size(sound: Any, *given: Any) -> tuple[np.ndarray, float]:
+    x, g = sound(*given)
+    return np.concatenate((x, x[:1])), g
 
-    def watched(sample: ra11.Sample) -> Residual:
-        seen.append(sample)
-        return ra11.residual(sample)
 
-    module: Any = SimpleNamespace(samples=ra11.samples, residual=watched)
-    result = run_property("RA11", module, 1)
-    assert result.ok, result.failures
-    assert (result.examples, result.clauses) == (200, ("clusters", "layer"))
-    assert result.planted_rejected
+FALSEHOODS = {
+    "eighth of the diameter": Plant("clusters", "factor", lambda sound, x, g: sound(x, g / 2)),
+    "scores of both sides summed": Plant("clusters", "conformal", lambda sound, x, g: (
+        sound(x, g) + sound(x, g).T)),
+    "clusters of unequal size": Plant("layer", "clusters", clusters_of_unequal_size),
+    "largest head": Plant("layer", "contraction", lambda _, norms, spreads: (
+        (norms * np.tanh(spreads / 4)).max(axis=-1))),
+    "eighth of the spread": Plant("layer", "contraction", lambda sound, norms, spreads: (
+        sound(norms, spreads / 2))),
+    "rows alone": Plant("layer", "score_spread", lambda _, S: (
+        SimpleNamespace(difference=np.ptp(S, axis=-1).max(axis=-1)))),
+    "transports of norm one": Plant("layer", "spectral_norm", lambda _, T: np.ones(len(T))),
+}  # fmt: skip
+
+
+def reached(seen: list[Any]) -> None:
     assert {sample.family for sample in seen} == set(ra11.FAMILIES)
     assert {len(sample.x) for sample in seen} >= {1, 2, 64}
     assert {sample.x.shape[1] for sample in seen} == {1, 2, 3}
@@ -31,76 +45,6 @@ def test_layers_contract_by_the_bound_which_clusters_attain() -> None:
     assert any(len(np.unique(s.x, axis=0)) == 1 < len(s.x) for s in seen)
     assert any((s.T == 0).all(axis=(1, 2)).any() for s in seen)
     assert any(np.abs(s.S).max() > 1e3 for s in seen)
-
-
-def eighth_of_the_diameter(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = ra11.factor
-    monkeypatch.setattr(ra11, "factor", lambda x, g: sound(x, g / 2))
-
-
-def scores_of_both_sides_summed(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = ra11.conformal
-    monkeypatch.setattr(ra11, "conformal", lambda x, g: sound(x, g) + sound(x, g).T)
-
-
-def clusters_of_unequal_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = ra11.clusters
-
-    def wrong(*given: Any) -> tuple[np.ndarray, float]:
-        x, g = sound(*given)
-        return np.concatenate((x, x[:1])), g
-
-    monkeypatch.setattr(ra11, "clusters", wrong)
-
-
-def largest_head(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        ra11, "contraction", lambda norms, spreads: (norms * np.tanh(spreads / 4)).max(axis=-1)
-    )
-
-
-def eighth_of_the_spread(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = ra11.contraction
-    monkeypatch.setattr(ra11, "contraction", lambda norms, spreads: sound(norms, spreads / 2))
-
-
-def rows_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        ra11, "score_spread", lambda S: SimpleNamespace(difference=np.ptp(S, axis=-1).max(axis=-1))
-    )
-
-
-def transports_of_norm_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ra11, "spectral_norm", lambda T: np.ones(len(T)))
-
-
-FALSEHOODS = {
-    "clusters": (eighth_of_the_diameter, scores_of_both_sides_summed),
-    "layer": (
-        clusters_of_unequal_size,
-        largest_head,
-        eighth_of_the_spread,
-        rows_alone,
-        transports_of_norm_one,
-    ),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("clause", "plant"), [(clause, plant) for clause in FALSEHOODS for plant in FALSEHOODS[clause]]
-)
-def test_a_planted_falsehood_is_rejected(
-    monkeypatch: pytest.MonkeyPatch, clause: str, plant: Any
-) -> None:
-    plant(monkeypatch)
-    module: Any = SimpleNamespace(
-        samples=lambda: ra11.samples().filter(lambda sample: sample.clause == clause),
-        residual=ra11.residual,
-    )
-    result = run_property("RA11", module, max_examples=40)
-    assert not result.ok
-    assert result.failures[0].startswith(f"RA11 {clause}: residual")
 
 
 def test_the_ratio_to_the_bound_reaches_one() -> None:

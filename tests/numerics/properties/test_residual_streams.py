@@ -1,36 +1,32 @@
 """RA16's property holds, is tight and can fail; both bounds and their near misses, exactly."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import pytest
 
-from numerics.properties import Residual, run_property
-from numerics.properties import residual_streams as ra16
+from tests.numerics.properties.plant import Plant
 
-PROPERTY: Any = ra16
-Rows = list[list[Fraction]]
+SEEDS = (1,)
+FALSEHOODS = {
+    "columns for rows": Plant("layer", "by_rows", lambda sound, A, *rest: (
+        sound(A.transpose(0, 2, 1), *rest))),
+    "transposed W": Plant("layer", "by_rows", lambda sound, A, W, *rest: (
+        sound(A, W.transpose(0, 2, 1), *rest))),
+    "token left out": Plant("layer", "by_rows", lambda sound, A, W, keep, *rest: (
+        sound(A, W, 0 * keep if isinstance(keep, np.ndarray) else keep, *rest))),
+    "factor without W": Plant("attained", "factor", lambda sound, s: (
+        sound(replace(s, W=-np.ones_like(s.W))))),
+    "factor of residual layers": Plant("attained", "factor", lambda sound, s: (
+        sound(replace(s, keep=np.ones_like(s.keep), add=np.ones_like(s.add))))),
+}  # fmt: skip
 
 
-@pytest.mark.slow
-def test_differences_of_a_residual_layer() -> None:
-    seen: list[ra16.Sample] = []
-
-    def watched(drawn: ra16.Sample) -> Residual:
-        seen.append(drawn)
-        return ra16.residual(drawn)
-
-    module: Any = SimpleNamespace(samples=ra16.samples, residual=watched)
-    result = run_property("RA16", module, suite_seed=1)
-    assert result.ok, result.failures
-    assert result.examples == 200
-    assert result.clauses == ("attained", "layer")
-    assert 0 < result.max_ratio <= 1
-    assert result.planted_rejected
+def reached(seen: list[Any]) -> None:
     assert {s.x.dtype.name for s in seen} == {"float64", "float32"}
     assert {s.x.shape[0] for s in seen} >= {1, 2, 6}
     assert any((s.keep == 1).all() and (s.add == 1).all() for s in seen)
@@ -40,59 +36,7 @@ def test_differences_of_a_residual_layer() -> None:
     assert any(len(s.A) == 4 for s in seen)
 
 
-def columns_for_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = ra16.by_rows
-    monkeypatch.setattr(ra16, "by_rows", lambda A, *rest: sound(A.transpose(0, 2, 1), *rest))
-
-
-def transposed_W(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = ra16.by_rows
-    monkeypatch.setattr(ra16, "by_rows", lambda A, W, *rest: sound(A, W.transpose(0, 2, 1), *rest))
-
-
-def token_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = ra16.by_rows
-
-    def wrong(A: Any, W: Any, keep: Any, add: Any, x: Any) -> Any:
-        return sound(A, W, 0 * keep if isinstance(keep, np.ndarray) else keep, add, x)
-
-    monkeypatch.setattr(ra16, "by_rows", wrong)
-
-
-def factor_without_W(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = ra16.factor
-
-    def wrong(sample: ra16.Sample) -> Fraction:
-        return sound(replace(sample, W=-np.ones_like(sample.W)))
-
-    monkeypatch.setattr(ra16, "factor", wrong)
-
-
-def factor_of_residual_layers(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = ra16.factor
-    monkeypatch.setattr(
-        ra16,
-        "factor",
-        lambda s: sound(replace(s, keep=np.ones_like(s.keep), add=np.ones_like(s.add))),
-    )
-
-
-FALSEHOODS = {
-    columns_for_rows: "layer",
-    transposed_W: "layer",
-    token_left_out: "layer",
-    factor_without_W: "attained",
-    factor_of_residual_layers: "attained",
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("plant", FALSEHOODS, ids=lambda plant: plant.__name__)
-def test_a_planted_falsehood_is_rejected(plant: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    plant(monkeypatch)
-    result = run_property("RA16", PROPERTY)
-    assert not result.ok
-    assert result.failures[0].startswith(f"RA16 {FALSEHOODS[plant]}: residual")
+Rows = list[list[Fraction]]
 
 
 def variation(A: Rows) -> Fraction:
@@ -119,6 +63,8 @@ def quarters(*rows: tuple[int, int]) -> Rows:
 
 
 ONE = Fraction(1)
+
+
 TOKENS = [Fraction(0), ONE]
 
 

@@ -1,9 +1,10 @@
 """CW8's property holds, is tight and can fail; isotropic tokens are reversible, others are not."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import replace
 from itertools import product
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,112 +12,41 @@ import pytest
 from flint import arb, fmpq
 
 from numerics.laplacians import reversibility_defect
-from numerics.properties import Residual, run_property
 from numerics.properties import reversibility as cw8
 from numerics.walks import softmax_walk
+from tests.numerics.properties.plant import Plant
 
-PROPERTY: Any = cw8
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("suite_seed", range(2))
-def test_cycle_sums_and_laws_of_logits_are_as_stated(suite_seed: int) -> None:
-    result = run_property("CW8", PROPERTY, suite_seed)
-    assert result.ok, result.failures
-    assert result.examples == 200
-    assert result.clauses == ("law", "tokens")
-    assert result.planted_rejected
+SEEDS = (0, 1)
 
 
-def no_half_in_the_skew_form(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cw8, "skew", lambda form: form - form.T)
+def tokens_instead_of_differences(_: Any, x: np.ndarray, K: np.ndarray) -> np.ndarray:
+    return np.zeros((len(x), 1, 1), x.dtype) + (x @ K @ x.T)[None]
 
 
-def symmetric_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cw8, "skew", lambda form: (form + form.T) / form.dtype.type(2))
-
-
-def tokens_instead_of_differences(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(x: np.ndarray, K: np.ndarray) -> np.ndarray:
-        return np.zeros((len(x), 1, 1), x.dtype) + (x @ K @ x.T)[None]
-
-    monkeypatch.setattr(cw8, "on_differences", wrong)
-
-
-def form_transposed(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = cw8.token_logits
-    monkeypatch.setattr(
-        cw8, "token_logits", lambda sample: sound(replace(sample, form=sample.form.T.copy()))
-    )
-
-
-def row_totals_as_law(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(S: np.ndarray) -> list[arb]:
-        totals = np.exp(S.astype(np.float64)).sum(axis=1)
-        return [arb(share) for share in (totals / totals.sum()).tolist()]
-
-    monkeypatch.setattr(cw8, "exact_law", wrong)
-
-
-def law_of_the_transposed_logits(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = cw8.exact_law
-    monkeypatch.setattr(cw8, "exact_law", lambda S: sound(S.T.copy()))
-
-
-def uniform_law(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        cw8, "stationary_distribution", lambda P: np.full(len(P), 1 / len(P), P.dtype)
-    )
-
-
-def softmax_over_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cw8, "softmax_walk", lambda S: softmax_walk(S.T.copy()).T.copy())
+def row_totals_as_law(_: Any, S: np.ndarray) -> list[arb]:
+    totals = np.exp(S.astype(np.float64)).sum(axis=1)
+    return [arb(share) for share in (totals / totals.sum()).tolist()]
 
 
 FALSEHOODS = {
-    no_half_in_the_skew_form: "tokens: residual / bound = ",
-    symmetric_part: "tokens: residual / bound = ",
-    tokens_instead_of_differences: "tokens: residual / bound = ",
-    form_transposed: "tokens: residual / bound = ",
-    row_totals_as_law: "law: residual / bound = ",
-    law_of_the_transposed_logits: "law: residual / bound = ",
-    uniform_law: "law: residual / bound = ",
-    softmax_over_columns: "law: ValueError: P must be row-stochastic",
-}
+    "no half in the skew form": Plant("tokens", "skew", lambda _, form: form - form.T),
+    "symmetric part": Plant("tokens", "skew", lambda _, form: (
+        (form + form.T) / form.dtype.type(2))),
+    "tokens instead of differences": Plant(
+        "tokens", "on_differences", tokens_instead_of_differences),
+    "form transposed": Plant("tokens", "token_logits", lambda sound, sample: (
+        sound(replace(sample, form=sample.form.T.copy())))),
+    "row totals as law": Plant("law", "exact_law", row_totals_as_law),
+    "law of the transposed logits": Plant("law", "exact_law", lambda sound, S: sound(S.T.copy())),
+    "uniform law": Plant("law", "stationary_distribution", lambda _, P: (
+        np.full(len(P), 1 / len(P), P.dtype))),
+    "softmax over columns": Plant(
+        "law", "softmax_walk", lambda sound, S: sound(S.T.copy()).T.copy(),
+        says="law: ValueError: P must be row-stochastic"),
+}  # fmt: skip
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("plant", FALSEHOODS, ids=lambda plant: plant.__name__)
-def test_falsehood_is_caught(plant: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    plant(monkeypatch)
-    result = run_property("CW8", PROPERTY)
-    (failure,) = result.failures
-    assert failure.startswith(f"CW8 {FALSEHOODS[plant]}")
-    assert "counterexample: Sample(" in failure
-
-
-@pytest.mark.slow
-def test_bound_fifty_times_too_loose_is_caught() -> None:
-    def loose(sample: cw8.Sample) -> Residual:
-        residual = cw8.residual(sample)
-        return replace(residual, bound=50 * residual.bound)
-
-    module: Any = SimpleNamespace(samples=cw8.samples, residual=loose)
-    failures = run_property("CW8", module).failures
-    for clause in cw8.CLAUSES:
-        assert any(f"{clause}: bound too loose" in failure for failure in failures)
-
-
-@pytest.mark.slow
-def test_samples_reach_the_corner_cases() -> None:
-    seen: list[cw8.Sample] = []
-
-    def watched(sample: cw8.Sample) -> Residual:
-        seen.append(sample)
-        return cw8.residual(sample)
-
-    module: Any = SimpleNamespace(samples=cw8.samples, residual=watched)
-    assert run_property("CW8", module).ok
+def reached(seen: list[Any]) -> None:
     for clause in cw8.CLAUSES:
         of_clause = [sample for sample in seen if sample.clause == clause]
         assert {len(sample.x) for sample in of_clause} >= {1, 2, 3, 6}

@@ -1,126 +1,54 @@
 """CW9's property holds, is tight and can fail; the plain norm of W - W* has no such bound."""
 
-from dataclasses import replace
+from __future__ import annotations
+
+from collections.abc import Callable
 from fractions import Fraction
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from numerics.laplacians import laplacian as laplacians
-from numerics.properties import Residual, run_property
 from numerics.properties import reversibility_defects as cw9
 from numerics.walks.chains import is_irreducible, multiplicative_reversibilisation, period
+from tests.numerics.properties.plant import Plant
 
-PROPERTY: Any = cw9
+SEEDS = (0, 1)
 ADJOINT, MEAN = cw9.CLAUSES
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("suite_seed", range(2))
-def test_adjoint_and_reversibilisation_are_as_stated(suite_seed: int) -> None:
-    result = run_property("CW9", PROPERTY, suite_seed)
-    assert result.ok, result.failures
-    assert result.examples == 200
-    assert result.clauses == cw9.CLAUSES
-    assert result.planted_rejected
+def adjoint_of(change: Callable[..., dict[str, Any]]) -> Plant:
+    """The adjoint of a walk where some of (P, T, G, pi) are changed."""
+
+    def wrong(sound: Any, P: Any, T: Any, G: Any, pi: Any) -> Any:
+        parts = {"P": P, "T": T, "G": G, "pi": pi}
+        return sound(*(parts | change(**parts)).values())
+
+    return Plant(ADJOINT, "adjoint", wrong)
 
 
-def blocks_not_transposed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(P: Any, T: Any, G: Any, pi: Any) -> Any:
-        return laplacians.adjoint(P, np.swapaxes(T, 2, 3).copy(), G, pi)
-
-    monkeypatch.setattr(cw9, "adjoint", wrong)
-
-
-def edges_not_reversed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(P: Any, T: Any, G: Any, pi: Any) -> Any:
-        return laplacians.adjoint(P, np.swapaxes(T, 0, 1).copy(), G, pi)
-
-    monkeypatch.setattr(cw9, "adjoint", wrong)
-
-
-def law_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(P: Any, T: Any, G: Any, pi: Any) -> Any:
-        return laplacians.adjoint(P, T, G, np.ones_like(pi))
-
-    monkeypatch.setattr(cw9, "adjoint", wrong)
-
-
-def metrics_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(P: Any, T: Any, G: Any, pi: Any) -> Any:
-        return laplacians.adjoint(P, T, None, pi)
-
-    monkeypatch.setattr(cw9, "adjoint", wrong)
-
-
-def metrics_inverted(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(P: Any, T: Any, G: Any, pi: Any) -> Any:
-        inverse = np.linalg.inv(G.astype(np.float64))
-        inverse = (inverse + np.swapaxes(inverse, 1, 2)) / 2
-        return laplacians.adjoint(P, T, inverse.astype(P.dtype), pi)
-
-    monkeypatch.setattr(cw9, "adjoint", wrong)
-
-
-def mean_with_the_transpose(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cw9, "additive_reversibilisation", lambda P: (P + P.T) / 2)
-
-
-def product_instead_of_mean(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cw9, "additive_reversibilisation", multiplicative_reversibilisation)
-
-
-def every_edge_counted_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = cw9.energy
-    monkeypatch.setattr(cw9, "energy", lambda walk, sample: 2 * sound(walk, sample))
+def inverse(G: np.ndarray) -> np.ndarray:
+    inverted = np.linalg.inv(G.astype(np.float64))
+    return ((inverted + np.swapaxes(inverted, 1, 2)) / 2).astype(G.dtype)
 
 
 FALSEHOODS = {
-    blocks_not_transposed: ADJOINT,
-    edges_not_reversed: ADJOINT,
-    law_left_out: ADJOINT,
-    metrics_left_out: ADJOINT,
-    metrics_inverted: ADJOINT,
-    mean_with_the_transpose: MEAN,
-    product_instead_of_mean: MEAN,
-    every_edge_counted_twice: MEAN,
-}
+    "blocks not transposed": adjoint_of(lambda T, **_: {"T": np.swapaxes(T, 2, 3).copy()}),
+    "edges not reversed": adjoint_of(lambda T, **_: {"T": np.swapaxes(T, 0, 1).copy()}),
+    "law left out": adjoint_of(lambda pi, **_: {"pi": np.ones_like(pi)}),
+    "metrics left out": adjoint_of(lambda **_: {"G": None}),
+    "metrics inverted": adjoint_of(lambda G, **_: {"G": inverse(G)}),
+    "mean with the transpose": Plant(
+        MEAN, "additive_reversibilisation", lambda _, P: (P + P.T) / 2),
+    "product instead of mean": Plant(
+        MEAN, "additive_reversibilisation", lambda _, P: multiplicative_reversibilisation(P)),
+    "every edge counted twice": Plant(
+        MEAN, "energy", lambda sound, walk, sample: 2 * sound(walk, sample)),
+}  # fmt: skip
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("plant", FALSEHOODS, ids=lambda plant: plant.__name__)
-def test_falsehood_is_caught(plant: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    plant(monkeypatch)
-    result = run_property("CW9", PROPERTY)
-    (failure,) = result.failures
-    assert failure.startswith(f"CW9 {FALSEHOODS[plant]}: residual / bound = ")
-    assert "counterexample: Sample(" in failure
-
-
-@pytest.mark.slow
-def test_bound_fifty_times_too_loose_is_caught() -> None:
-    def loose(sample: cw9.Sample) -> Residual:
-        residual = cw9.residual(sample)
-        return replace(residual, bound=50 * residual.bound)
-
-    module: Any = SimpleNamespace(samples=cw9.samples, residual=loose)
-    failures = run_property("CW9", module).failures
-    for clause in cw9.CLAUSES:
-        assert any(f"{clause}: bound too loose" in failure for failure in failures)
-
-
-@pytest.mark.slow
-def test_samples_reach_the_corner_cases() -> None:
-    seen: list[cw9.Sample] = []
-
-    def watched(sample: cw9.Sample) -> Residual:
-        seen.append(sample)
-        return cw9.residual(sample)
-
-    module: Any = SimpleNamespace(samples=cw9.samples, residual=watched)
-    assert run_property("CW9", module).ok
+def reached(seen: list[Any]) -> None:
     for clause in cw9.CLAUSES:
         of_clause = [sample for sample in seen if sample.clause == clause]
         assert {len(sample.pi) for sample in of_clause} >= {1, 2, 3, 6}

@@ -1,107 +1,44 @@
 """RA1's property holds, is tight and can fail."""
 
-from types import SimpleNamespace
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
 import pytest
 
-from numerics.properties import Residual, run_property
 from numerics.properties import score_rank as ra1
-from numerics.scores import geodesic_scores, score_rank_exact
+from numerics.scores import score_rank_exact
+from tests.numerics.properties.plant import Plant
 
-PROPERTY: Any = ra1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("suite_seed", range(2))
-def test_scores_are_products_of_quadratic_features(suite_seed: int) -> None:
-    result = run_property("RA1", PROPERTY, suite_seed)
-    assert result.ok, result.failures
-    assert (result.examples, result.clauses) == (200, ("features",))
-    assert result.planted_rejected
+SEEDS = (0, 1)
+LOOSE = 1000
 
 
-def without_row_term(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(x: np.ndarray, G: np.ndarray) -> np.ndarray:
-        _, linear, quadratic = ra1.parts(x, G)
-        return linear - quadratic / 2
-
-    monkeypatch.setattr(ra1, "feature_scores", wrong)
+def frame_not_squared(_: Any, sample: ra1.Sample) -> np.ndarray:
+    eye = np.eye(sample.x.shape[1], dtype=sample.x.dtype)
+    return sample.D[:, :, None] * eye + np.abs(sample.U) @ np.swapaxes(np.abs(sample.U), 1, 2)
 
 
-def linear_features_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(x: np.ndarray, G: np.ndarray) -> np.ndarray:
-        row, linear, _ = ra1.parts(x, G)
-        return linear - row / 2
-
-    monkeypatch.setattr(ra1, "feature_scores", wrong)
-
-
-def one_metric_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = ra1.feature_scores
-    monkeypatch.setattr(
-        ra1, "feature_scores", lambda x, G: sound(x, np.repeat(G[:1], len(G), axis=0))
-    )
-
-
-def metric_of_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ra1, "geodesic_scores", lambda x, D, U: geodesic_scores(x, D, U, "key"))
-
-
-def no_half(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ra1, "geodesic_scores", lambda x, D, U: 2 * geodesic_scores(x, D, U))
+FALSEHOODS = {
+    "without row term": Plant(
+        "features", "feature_scores", lambda _, x, G: ra1.parts(x, G)[1] - ra1.parts(x, G)[2] / 2),
+    "linear features only": Plant(
+        "features", "feature_scores", lambda _, x, G: ra1.parts(x, G)[1] - ra1.parts(x, G)[0] / 2),
+    "one metric for all": Plant("features", "feature_scores", lambda sound, x, G: (
+        sound(x, np.repeat(G[:1], len(G), axis=0)))),
+    "metric of the key": Plant("features", "geodesic_scores", lambda sound, x, D, U: (
+        sound(x, D, U, "key"))),
+    "no half": Plant("features", "geodesic_scores", lambda sound, *given: 2 * sound(*given)),
+    "frame not squared": Plant("features", "metrics", frame_not_squared, ra1.Sample),
+    "one unit of roundoff": Plant(
+        "features", "scores_error", lambda _, x, D, U: np.zeros((len(x), len(x))),
+        also=(Plant("", "features_error", lambda _, x, G: (
+            np.full((len(x), len(x)), np.finfo(x.dtype).tiny))),)),
+}  # fmt: skip
 
 
-def frame_not_squared(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(self: ra1.Sample) -> np.ndarray:
-        eye = np.eye(self.x.shape[1], dtype=self.x.dtype)
-        return self.D[:, :, None] * eye + np.abs(self.U) @ np.swapaxes(np.abs(self.U), 1, 2)
-
-    monkeypatch.setattr(ra1.Sample, "metrics", wrong)
-
-
-def one_unit_of_roundoff(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ra1, "scores_error", lambda x, D, U: np.zeros((len(x), len(x))))
-    monkeypatch.setattr(
-        ra1, "features_error", lambda x, G: np.full((len(x), len(x)), np.finfo(x.dtype).tiny)
-    )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "plant",
-    [without_row_term, linear_features_only, one_metric_for_all, metric_of_the_key, no_half,
-     frame_not_squared, one_unit_of_roundoff],
-)  # fmt: skip
-def test_a_planted_falsehood_is_rejected(monkeypatch: pytest.MonkeyPatch, plant: Any) -> None:
-    plant(monkeypatch)
-    result = run_property("RA1", PROPERTY)
-    assert not result.ok
-    assert result.failures[0].startswith("RA1 features: residual")
-
-
-@pytest.mark.slow
-def test_a_loose_bound_is_rejected() -> None:
-    def loose(sample: Any) -> Residual:
-        sound = ra1.residual(sample)
-        return Residual(sound.clause, sound.lhs, sound.rhs, 1e3 * sound.bound, sound.k)
-
-    module: Any = SimpleNamespace(samples=ra1.samples, residual=loose)
-    failures = run_property("RA1", module).failures
-    assert any("features: bound too loose" in failure for failure in failures)
-
-
-@pytest.mark.slow
-def test_samples_reach_the_corner_cases() -> None:
-    seen: list[ra1.Sample] = []
-
-    def watched(sample: ra1.Sample) -> Residual:
-        seen.append(sample)
-        return ra1.residual(sample)
-
-    module: Any = SimpleNamespace(samples=ra1.samples, residual=watched)
-    assert run_property("RA1", module).ok
+def reached(seen: list[Any]) -> None:
     assert {len(sample.x) for sample in seen} >= {1, 2, 6}
     assert {sample.x.shape[1] for sample in seen} >= {1, 2, 4}
     assert {sample.U.shape[2] for sample in seen} == {1, 2, 3}

@@ -1,95 +1,35 @@
 """RA4's property holds, is tight and can fail."""
 
-from types import SimpleNamespace
+from __future__ import annotations
+
+from itertools import count
 from typing import Any
 
 import numpy as np
-import pytest
 
-from numerics.properties import Residual, run_property
 from numerics.properties import softmax_separation as ra4
 from numerics.scores import geodesic_scores
-from numerics.walks import softmax_walk
+from tests.numerics.properties.plant import Plant
 
-PROPERTY: Any = ra4
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("suite_seed", range(2))
-def test_softmax_sees_the_centred_scores_only(suite_seed: int) -> None:
-    result = run_property("RA4", PROPERTY, suite_seed)
-    assert result.ok, result.failures
-    assert (result.examples, result.clauses) == (200, ("centred", "width"))
-    assert result.planted_rejected
-
-
-def without_quadratic_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ra4, "narrow_logits", lambda x, G: ra4.ra1.parts(x, G)[1])
-
-
-def column_term_for_the_row_term(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = ra4.narrow_logits
-    monkeypatch.setattr(
-        ra4, "narrow_logits", lambda x, G: sound(x, G) - ra4.ra1.parts(x, G)[0].T / 2
-    )
-
-
-def softmax_over_queries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ra4, "geodesic_scores", lambda x, D, U: geodesic_scores(x, D, U).T.copy())
-
-
-def uniform_walk(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[int] = []
-
-    def wrong(logits: np.ndarray) -> np.ndarray:
-        calls.append(1)
-        return softmax_walk(logits * (len(calls) % 2))
-
-    monkeypatch.setattr(ra4, "softmax_walk", wrong)
-
-
-def column_means(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ra4, "less_row_means", lambda S: S - np.mean(S, axis=0, keepdims=True))
-
-
-def first_key_removed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ra4, "less_row_means", lambda S: S - S[:, :1])
-
-
-def identity_for_centring(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ra4, "times_centring", lambda S: S.copy())
-
-
+SEEDS = (0, 1)
+CALLS = count(1)
 FALSEHOODS = {
-    "width": (without_quadratic_keys, column_term_for_the_row_term, softmax_over_queries,
-              uniform_walk),
-    "centred": (column_means, first_key_removed, identity_for_centring),
+    "without quadratic keys": Plant(
+        "width", "narrow_logits", lambda _, x, G: ra4.ra1.parts(x, G)[1]),
+    "column term for the row term": Plant("width", "narrow_logits", lambda sound, x, G: (
+        sound(x, G) - ra4.ra1.parts(x, G)[0].T / 2)),
+    "softmax over queries": Plant("width", "geodesic_scores", lambda sound, x, D, U: (
+        sound(x, D, U).T.copy())),
+    "uniform walk on one side": Plant("width", "softmax_walk", lambda sound, logits: (
+        sound(logits * (next(CALLS) % 2)))),
+    "column means": Plant("centred", "less_row_means", lambda _, S: (
+        S - np.mean(S, axis=0, keepdims=True))),
+    "first key removed": Plant("centred", "less_row_means", lambda _, S: S - S[:, :1]),
+    "identity for centring": Plant("centred", "times_centring", lambda _, S: S.copy()),
 }  # fmt: skip
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("clause", "plant"), [(clause, plant) for clause in FALSEHOODS for plant in FALSEHOODS[clause]]
-)
-def test_a_planted_falsehood_is_rejected(
-    monkeypatch: pytest.MonkeyPatch, clause: str, plant: Any
-) -> None:
-    plant(monkeypatch)
-    result = run_property("RA4", PROPERTY)
-    assert not result.ok
-    assert result.failures[0].startswith(f"RA4 {clause}: residual")
-
-
-@pytest.mark.slow
-def test_samples_reach_the_corner_cases() -> None:
-    seen: list[ra4.Sample] = []
-
-    def watched(sample: ra4.Sample) -> Residual:
-        seen.append(sample)
-        return ra4.residual(sample)
-
-    module: Any = SimpleNamespace(samples=ra4.samples, residual=watched)
-    assert run_property("RA4", module).ok
+def reached(seen: list[Any]) -> None:
     scores = [sample.S for sample in seen if sample.clause == "centred"]
     assert {S.shape[1] for S in scores} >= {1, 2, 7}
     assert any(S.shape[0] > S.shape[1] for S in scores)
