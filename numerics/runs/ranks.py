@@ -134,14 +134,15 @@ def answered() -> Iterator[None]:
 
 
 def _join(seconds: float) -> Ranks:
-    """Joins the process group; its CUDA half only where there is a device for this rank."""
-    there = f"rank {os.environ.get('RANK')} of {os.environ['WORLD_SIZE']}"
+    """Joins the process group; its CUDA half only where every rank here has a device."""
+    count = os.environ["WORLD_SIZE"]
+    there = f"rank {os.environ.get('RANK')} of {count}"
     try:
         if "LOCAL_RANK" not in os.environ:
             raise ValueError("LOCAL_RANK is not set")
-        index, backend = int(os.environ["LOCAL_RANK"]), "gloo"
-        if torch.cuda.is_available() and index < torch.cuda.device_count():
-            torch.cuda.set_device(index)
+        backend = "gloo"
+        if torch.cuda.device_count() >= int(os.environ.get("LOCAL_WORLD_SIZE", count)):
+            torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
             backend = "cpu:gloo,cuda:nccl"
         distributed.init_process_group(backend, timeout=timedelta(seconds=seconds))
     except ValueError as error:

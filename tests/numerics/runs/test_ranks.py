@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from torch import distributed as processes
 
 from numerics.runs import ranks
@@ -135,6 +136,39 @@ def test_ranks_that_do_not_know_where_they_meet_are_refused(
             raise AssertionError("entered alone")
     assert signal.getsignal(signal.SIGTERM) is before
     assert not processes.is_initialized()
+
+
+@pytest.mark.parametrize(
+    ("devices", "here", "expected"),
+    [
+        (0, "2", ["gloo"]),
+        (1, "2", ["gloo"]),  # one backend for all ranks, those without a device too
+        (2, "2", [1, "cpu:gloo,cuda:nccl"]),
+        (2, None, ["gloo"]),
+        (4, None, [1, "cpu:gloo,cuda:nccl"]),
+    ],
+)
+def test_ranks_speak_nccl_where_each_has_a_device(
+    devices: int, here: str | None, expected: list[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[object] = []
+
+    def init(backend: str, timeout: object) -> None:
+        found.append(backend)
+        raise ValueError("far enough")
+
+    for name, value in {"RANK": "1", "LOCAL_RANK": "1", "WORLD_SIZE": "4"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("LOCAL_WORLD_SIZE", raising=False)
+    if here:
+        monkeypatch.setenv("LOCAL_WORLD_SIZE", here)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: devices)
+    monkeypatch.setattr(torch.cuda, "set_device", found.append)
+    monkeypatch.setattr(processes, "init_process_group", init)
+    with pytest.raises(NotJoined, match="rank 1 of 4: the ranks do not meet: far enough"):  # noqa: SIM117
+        with ranks.joined("count", 1):
+            raise AssertionError("entered")
+    assert found == expected
 
 
 @pytest.mark.parametrize("count", [None, "1"])
