@@ -72,10 +72,10 @@ def test_steps_are_a_bar_on_a_terminal() -> None:
     with progress(shown, 3) as steps:
         steps.done("[1/3] [b]first: ok")
         steps.done(count=2)
-        steps.begins("the end")
+        steps.begins("[b]the end")
     found = stream.getvalue()
     assert "3/3" in found
-    assert "the end" in found
+    assert "[b]the end" in found
     assert "[1/3] [b]first: ok\n" not in found
 
 
