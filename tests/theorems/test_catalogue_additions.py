@@ -13,47 +13,21 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
-THEOREM = '''"""EX1. Row means move with a shift: sum_j P_ij (x_j + s) = sum_j P_ij x_j + s."""
-from sympy import Sum, Symbol
-
-from theorems.assumptions import sums_to_one
-from theorems.statement import Clause, Mutant, Step, Theorem, array, symbols_of
-
-n, m = symbols_of("n m")
-i, j = symbols_of("i j")
-P, x, s = array("P", n, m), array("x", m), Symbol("s", real=True)
-stochastic = sums_to_one(P)
-shift = Step(
-    id="shift", lhs=Sum(P[i, j] * (x[j] + s), (j, 1, m)), rhs=Sum(P[i, j] * x[j], (j, 1, m)) + s,
-    because="Rows sum to 1.", by=(stochastic,),
-)
-THEOREM = Theorem(
-    id="EX1", title="Row means move with a shift",
-    clauses=(Clause("moves", "$P (x + s 1) = P x + s 1$.", (shift,)),),
-    mutants=(Mutant("any_rows", shift, "rows of any sum", drop=(stochastic,)),),
-    sources=("An example",),
-)
-'''
-PROPERTY = '''"""EX1, row means move with a shift: on one product in two orders."""
-import numpy as np
-from hypothesis import strategies as st
-
-from numerics.properties import Residual
+PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+SLUG = "connection_walks.shifted_means"
 
 
-def samples():
-    return st.integers(0, 2**32 - 1)
+def example(path: str) -> str:
+    """The file that the page shows under this path."""
+    _, found, rest = PAGE.partition(f"`{path}`:\n\n```python\n")
+    assert found, f"CONTRIBUTING.md shows no {path}"
+    return rest.partition("```")[0]
 
 
-def residual(seed):
-    a, b, c = np.random.default_rng(seed).random(3)
-    bound = np.array([4.001 * 2.0**-53 * a * b * c])
-    return Residual("moves", np.array([(a * b) * c]), np.array([a * (b * c)]), bound, 2)
-'''
-ROW = '\nCATALOGUE["EX1"] = "connection_walks.shifted_means"\n'
+ROW = f'\nCATALOGUE["EX1"] = "{SLUG}"\n'
 HALVES = {
-    "theorems/connection_walks/shifted_means.py": THEOREM,
-    "numerics/properties/shifted_means.py": PROPERTY,
+    path: example(path)
+    for path in (f"theorems/{SLUG.replace('.', '/')}.py", "numerics/properties/shifted_means.py")
 }
 
 
@@ -78,7 +52,7 @@ def run(suite: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 def test_two_files_and_a_row_add_a_theorem(suite: Path) -> None:
-    assert len(THEOREM.splitlines()) <= 22
+    assert f'"EX1": "{SLUG}",' in PAGE
     done = run(suite, "verify", "EX1", "--json", "report.json")
     assert done.returncode == 0, done.stdout + done.stderr
     (record,) = json.loads((suite / "report.json").read_text())["theorems"]
