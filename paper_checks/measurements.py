@@ -7,21 +7,20 @@ its statements are not: every rule runs again, and a file whose statements diffe
 
 from __future__ import annotations
 
-import json
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from msgspec.structs import replace
 
 from numerics.runs.files import write_whole
-from numerics.trained.decisions import LEAST_DRAWS, Statement, decide, scale
-from numerics.trained.scale import effects
+from numerics.trained.decisions import LEAST_DRAWS, decide, scale
+from numerics.trained.records import Statement, Summary, read_text, text_of
+from numerics.trained.scale import Effects, effects
 
 FOLDER = Path(__file__).with_name("measurements")
-KEYS = ("arguments", "commit", "model", "numbers", "seed", "sha256", "statements", "texts",
-        "thresholds", "versions")  # fmt: skip
 SIZE = re.compile(r"[0-9.]+[MB](\..*)?|L[0-9]+|tiny|mini|small|medium|base|large|xl", re.IGNORECASE)
 
 
@@ -35,7 +34,7 @@ class Measured:
     parameters: int
     commit: str
     statements: tuple[Statement, ...]
-    effects: Mapping[str, float] | None
+    effects: Effects | None
     faults: tuple[str, ...]
 
     @property
@@ -64,49 +63,45 @@ def load(file: Path) -> Measured:
     Raises: ValueError, naming the file, where it is no whole summary of `analyze`.
     """
     try:
-        return _judged(json.loads(file.read_text(encoding="utf-8")), file.name)
+        return _judged(read_text(Summary, file.read_text(encoding="utf-8")), file.name)
     except (OSError, ValueError) as error:
         raise ValueError(f"{file.name}: not a whole summary of analyze ({error})") from error
 
 
-def _judged(content: Any, file: str) -> Measured:
+def _judged(summary: Summary, file: str) -> Measured:
+    model = summary.model
+    if not summary.commit:
+        raise ValueError("measured at no commit")
+    if model.layers_measured != model.layers:
+        raise ValueError(f"measured {model.layers_measured} of {model.layers} layers")
+    if summary.arguments.draws < LEAST_DRAWS:
+        raise ValueError(f"measured against fewer than {LEAST_DRAWS} draws")
     try:
-        missing = [key for key in KEYS if key not in content]
-        if missing:
-            raise ValueError(f"without {', '.join(missing)}")
-        if not isinstance(content["commit"], str) or not content["commit"]:
-            raise ValueError("measured at no commit")
-        model, numbers = content["model"], content["numbers"]
-        if model["layers_measured"] != model["layers"]:
-            raise ValueError(f"measured {model['layers_measured']} of {model['layers']} layers")
-        if content["arguments"]["draws"] < LEAST_DRAWS:
-            raise ValueError(f"measured against fewer than {LEAST_DRAWS} draws")
-        statements = tuple(decide(numbers))
-        found = effects(numbers, model["parameters"])
-        said = {s["id"]: (s["outcome"], s["text"]) for s in content["statements"]}
-        return Measured(
-            name=model["name"],
-            kind="decoder" if model["causal"] else "encoder",
-            architecture=model["architecture"],
-            parameters=model["parameters"],
-            commit=content["commit"],
-            statements=statements,
-            effects=found,
-            faults=tuple(_faults(file, said, statements)),
-        )
-    except (KeyError, TypeError, IndexError, AttributeError, ArithmeticError) as error:
+        statements = tuple(decide(summary.numbers))
+        found = effects(summary.numbers, model.parameters)
+    # Records say what is there, not that tables are full and lists of one length.
+    except (KeyError, TypeError, IndexError, ArithmeticError) as error:
         raise ValueError(repr(error)) from error
+    return Measured(
+        name=model.name,
+        kind="decoder" if model.causal else "encoder",
+        architecture=model.architecture,
+        parameters=model.parameters,
+        commit=summary.commit,
+        statements=statements,
+        effects=found,
+        faults=tuple(_faults(file, summary.statements, statements)),
+    )
 
 
-def _faults(
-    name: str, said: Mapping[str, tuple[str, str]], statements: Sequence[Statement]
-) -> list[str]:
-    now = {s.id: (s.outcome, s.text) for s in statements}
+def _faults(name: str, said: Sequence[Statement], now: Sequence[Statement]) -> list[str]:
+    before, after = ({s.id: s for s in statements} for statements in (said, now))
+    absent = Statement("", "nothing", "")
     return [
-        f"{name}: {i} says {said.get(i, ('nothing',))[0]}, the rule on its numbers gives "
-        f"{now.get(i, ('nothing',))[0]}"
-        for i in sorted(now.keys() | said.keys())
-        if now.get(i) != said.get(i)
+        f"{name}: {i} says {before.get(i, absent).outcome}, the rule on its numbers gives "
+        f"{after.get(i, absent).outcome}"
+        for i in sorted(before.keys() | after.keys())
+        if before.get(i) != after.get(i)
     ]
 
 
@@ -171,14 +166,13 @@ def add(summary: Path, name: str, folder: Path = FOLDER) -> Path:
     Raises: ValueError for a summary that is not whole, whose rules disagree, or that no commit
     stands for.
     """
-    content = json.loads(summary.read_text(encoding="utf-8"))
-    content["model"] = {**content["model"], "name": name}
-    kept = {key: content[key] for key in (*KEYS, "layers", "norm", "ok") if key in content}
+    found = read_text(Summary, summary.read_text(encoding="utf-8"))
+    found = replace(found, model=replace(found.model, name=name))
     file = folder / f"{name}.json"
-    faults = _judged(kept, file.name).faults
+    faults = _judged(found, file.name).faults
     if faults:
         raise ValueError("; ".join(faults))
-    return write_whole(file, json.dumps(kept, sort_keys=True, indent=1) + "\n")
+    return write_whole(file, text_of(found))
 
 
 if __name__ == "__main__":

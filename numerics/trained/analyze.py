@@ -1,27 +1,25 @@
 """The command `analyze`: the attention of a checkpoint, measured beside controls.
 
 Every layer passes the parity gate before any is measured. Layers go to measurements.jsonl one by
-one, so that a killed run resumes; plots, statements and last summary.json appear whole or not at
-all. Exit status: 0; 1 an identity misses its threshold; 2 the input cannot be used; 3 another rank
-of a shared run has ended.
+one, so that a killed run resumes; their long table measurements.csv, plots, statements and last
+summary.json appear whole or not at all. Exit status: 0; 1 an identity misses its threshold; 2 the
+input cannot be used; 3 another rank of a shared run has ended.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import torch
 
 from numerics.runs import ranks
 from numerics.runs.files import unwritable, write_whole
 from numerics.runs.provenance import SUITE, commit, versions
-from numerics.trained import decisions, plots, report, session, summary, terminal
+from numerics.trained import decisions, plots, records, report, session, summary, terminal
 from numerics.trained.decisions import LEAST_DRAWS
 from numerics.trained.formats.checkpoint import (
     Checkpoint,
@@ -33,11 +31,12 @@ from numerics.trained.forward import layers
 from numerics.trained.measurements import Settings
 from numerics.trained.measures import identity
 from numerics.trained.models.architectures import open_model
+from numerics.trained.records import Header, LayerRecord, Summary
 from numerics.trained.tokens import Tokens, read_text, tokenise
 
 __all__ = ["add_arguments", "analyze", "layers", "run"]
 
-EXTRA = ("safetensors", "tokenizers", "transformers")
+EXTRA = ("polars", "safetensors", "tokenizers", "transformers")
 MOST_TOKENS = 128  # of a text: what is measured grows with the square, controls with the cube
 PATIENCE = 7200  # seconds; a layer of a large model with all its controls takes less
 Texts = Path | Sequence[Path] | None
@@ -126,9 +125,9 @@ def analyze(
         with terminal.progress(2 * depth) as advance:
             agreed = session.parities(whole, advance)
             file = out / "measurements.jsonl"
-            records = session.records(whole, agreed, file, header, advance)
-        session.agree(session.attempt(lambda: _finish(out, header, records, settings), first))
-        return _first_failure(records)
+            found = session.records(whole, agreed, file, header, advance)
+        session.agree(session.attempt(lambda: _finish(out, header, found), first))
+        return _first_failure(found)
 
 
 def _texts(checkpoint: Checkpoint, text: Texts, settings: Settings, positions: int) -> list[Tokens]:
@@ -147,75 +146,75 @@ def _texts(checkpoint: Checkpoint, text: Texts, settings: Settings, positions: i
     return tokens
 
 
-def _finish(
-    out: Path, header: dict[str, Any], records: list[dict[str, Any]], settings: Settings
-) -> None:
-    """Print the table and the statements; write plots, page and last the summary."""
-    terminal.print_table(records)
-    numbers = summary.numbers(records, header["model"]["causal"], settings.seed)
+def _finish(out: Path, header: Header, found: Sequence[LayerRecord]) -> None:
+    """Print the table and the statements; write table, plots, page and last the summary."""
+    layers = tuple(r.identity for r in found)
+    terminal.print_table(layers)
+    numbers = summary.numbers(found, header.model.causal, header.arguments.seed)
     statements = decisions.decide(numbers)
-    whole = {
-        **header,
-        "norm": "max_i |dy_i| / max_i |y_i| over token rows, float64",
-        "thresholds": {
-            "parity": identity.PARITY_THRESHOLD,
-            "identity": identity.IDENTITY_THRESHOLD,
-        },
-        "layers": [{"layer": r["layer"], **r["identity"]} for r in records],
-        "numbers": numbers,
-        "statements": [{"id": s.id, "outcome": s.outcome, "text": s.text} for s in statements],
-        "seed": settings.seed,
-        "ok": all(r["identity"]["ok"] for r in records),
-    }
-    del whole["kind"]
+    whole = Summary(
+        model=header.model,
+        sha256=header.sha256,
+        texts=header.texts,
+        arguments=header.arguments,
+        versions=header.versions,
+        commit=header.commit,
+        norm="max_i |dy_i| / max_i |y_i| over token rows, float64",
+        thresholds=records.Thresholds(
+            parity=identity.PARITY_THRESHOLD, identity=identity.IDENTITY_THRESHOLD
+        ),
+        layers=layers,
+        numbers=numbers,
+        statements=tuple(statements),
+        ok=all(layer.ok for layer in layers),
+    )
     for statement in statements:
         print(statement.line)
-    for name, svg in plots.figures(header["model"]["name"], records, numbers).items():
+    rows = records.table(found)
+    write_whole(out / "measurements.csv", rows.write_csv())
+    for name, svg in plots.figures(header.model.name, rows, numbers).items():
         write_whole(out / name, svg)
-    write_whole(out / "statements.md", report.page(whole, statements))
-    text = json.dumps(whole, indent=1, sort_keys=True, allow_nan=False) + "\n"
-    print(f"wrote {write_whole(out / 'summary.json', text)}")
+    write_whole(out / "statements.md", report.page(whole))
+    print(f"wrote {write_whole(out / 'summary.json', records.text_of(whole))}")
 
 
-def _first_failure(records: list[dict[str, Any]]) -> str:
-    for r in records:
-        found = r["identity"]
-        if not found["ok"]:
+def _first_failure(found: Sequence[LayerRecord]) -> str:
+    for layer in (r.identity for r in found):
+        if not layer.ok:
             return (
-                f"layer {r['layer']}: the identity misses its threshold "
-                f"{identity.IDENTITY_THRESHOLD:g}: edges {found['edges']:.2e}, matrices "
-                f"{found['matrices']:.2e}"
+                f"layer {layer.layer}: the identity misses its threshold "
+                f"{identity.IDENTITY_THRESHOLD:g}: edges {layer.edges:.2e}, matrices "
+                f"{layer.matrices:.2e}"
             )
     return ""
 
 
-def _header(whole: session.Run) -> dict[str, Any]:
+def _header(whole: session.Run) -> Header:
     """What tells one run from another: the first line of the journal."""
     checkpoint, model, settings = whole.checkpoint, whole.model, whole.settings
     stored = checkpoint.stored_types  # blocks are named Q4_1, IQ4_NL, TQ1_0, MXFP4, ...
-    return {
-        "kind": "run",
-        "model": {
-            "name": checkpoint.name,
-            "architecture": checkpoint.config["model_type"],
-            "causal": model.causal,
-            "d": model.d,
-            "heads": model.heads,
-            "layers": model.depth,
-            "layers_measured": whole.depth,
-            "parameters": _parameters(checkpoint),
-            "stored_types": stored,
-            "quantised": any(kind[0] in "QTM" or kind[:2] == "IQ" for kind in stored),
-        },
-        "sha256": checkpoint.hashes(),
-        "texts": [
-            {"sha256": t.text_sha256, "tokens_in_text": t.tokens_in_text, "n": len(t.ids)}
+    return Header(
+        model=records.ModelFacts(
+            name=checkpoint.name,
+            architecture=str(checkpoint.config["model_type"]),
+            causal=model.causal,
+            d=model.d,
+            heads=model.heads,
+            layers=model.depth,
+            layers_measured=whole.depth,
+            parameters=_parameters(checkpoint),
+            stored_types=stored,
+            quantised=any(kind[0] in "QTM" or kind[:2] == "IQ" for kind in stored),
+        ),
+        sha256=checkpoint.hashes(),
+        texts=tuple(
+            records.TextFacts(sha256=t.text_sha256, tokens_in_text=t.tokens_in_text, n=len(t.ids))
             for t in whole.texts
-        ],
-        "arguments": {"draws": settings.draws, "seed": settings.seed},
-        "versions": versions(SUITE, "numpy", "torch", *EXTRA),
-        "commit": commit(),
-    }
+        ),
+        arguments=records.Arguments(draws=settings.draws, seed=settings.seed),
+        versions=versions(SUITE, "numpy", "torch", *EXTRA),
+        commit=commit(),
+    )
 
 
 def _parameters(checkpoint: Checkpoint) -> int:

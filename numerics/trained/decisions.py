@@ -1,6 +1,6 @@
 """The decision rules, fixed in code: from the numbers of a run to plain statements.
 
-Pure functions of the JSON that a run writes. Each gives one of four verdicts:
+Pure functions of the numbers that a run writes. Each gives one of four verdicts:
   SUPPORTED          the whole 95% interval lies on the claimed side of every control named;
   NOT SUPPORTED      it does not;
   ILL-DEFINED HERE   what the claim speaks of does not exist for this model, or bounds nothing;
@@ -9,18 +9,27 @@ Pure functions of the JSON that a run writes. Each gives one of four verdicts:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Sequence
 
 from numerics.trained.measures.bootstrap import reach_of_one_more, text_interval
-from numerics.trained.scale import LEAST_SIZES, slope, thirds
+from numerics.trained.records import (
+    ByText,
+    CollapseNumbers,
+    Defect,
+    DepthNumbers,
+    IdentityNumbers,
+    Interval,
+    Numbers,
+    ReversibilityNumbers,
+    Statement,
+    TransportNumbers,
+)
+from numerics.trained.scale import LEAST_SIZES, Effects, slope, thirds
 
 SUPPORTED = "SUPPORTED"
 NOT_SUPPORTED = "NOT SUPPORTED"
 ILL_DEFINED = "ILL-DEFINED HERE"
 NOT_TESTABLE = "NOT TESTABLE HERE"
-Outcome = Literal["SUPPORTED", "NOT SUPPORTED", "ILL-DEFINED HERE", "NOT TESTABLE HERE"]
 
 IDENTITY_THRESHOLD = 1e-13
 LEAST_DRAWS = 200  # below, the 5% and 95% points rest on fewer than ten draws beyond them
@@ -30,8 +39,7 @@ LEAST_TEXTS = 3
 LEAST_TRANSITIONS = 3
 MAJORITY = 0.5  # of the heads below the 5% point of the control
 TOWARDS_ZERO = 0.5  # the deep third's distance at most this share of the shallow third's
-DEPTH_CONTROLS = ("initialised", "matched", "other_text")
-DRAWN = ("initialised", "matched")  # of the depth controls: models of random weights
+KINDS = ("gaussian", "haar", "permuted", "shuffled", "norms")  # as a statement lists them
 SPREADS = {
     "EM.isometry": ("cv", "transports are nearer to scaled isometries"),
     "EM.isometry_folded": (
@@ -45,114 +53,111 @@ SPREADS = {
 SEED = 0  # of the intervals over texts
 
 
-@dataclass(frozen=True)
-class Statement:
-    """One measurement's id, its verdict, and the sentence with its numbers."""
-
-    id: str
-    outcome: Outcome
-    text: str
-
-    @property
-    def line(self) -> str:
-        """As it is printed."""
-        return f"{self.outcome}: {self.text}"
-
-
-def decide(numbers: Mapping[str, Any]) -> list[Statement]:
+def decide(numbers: Numbers) -> list[Statement]:
     """Every statement about one model, from the `numbers` of its summary."""
-    found = numbers["transports"]
+    found = numbers.transports
     return [
-        identity(numbers["identity"]),
+        identity(numbers.identity),
         *(isometry(found, id, measure, claim) for id, (measure, claim) in SPREADS.items()),
-        reversibility(numbers["reversibility"]),
-        depth_stability(numbers["depth"]),
-        collapse_bound(numbers["collapse"]),
-        collapse(numbers["collapse"]),
+        reversibility(numbers.reversibility),
+        depth_stability(numbers.depth),
+        collapse_bound(numbers.collapse),
+        collapse(numbers.collapse),
         scale([]),
     ]
 
 
-def identity(found: Mapping[str, Any]) -> Statement:
+def identity(found: IdentityNumbers) -> Statement:
     """The attention module is its connection walk in every layer measured."""
-    worst = max(found["edges"], found["matrices"])
+    worst = max(found.edges, found.matrices)
     outcome = SUPPORTED if worst < IDENTITY_THRESHOLD else NOT_SUPPORTED
     text = (
-        f"attention modules equal their connection walks in all {found['layers']} layers: largest "
+        f"attention modules equal their connection walks in all {found.layers} layers: largest "
         f"relative error {worst:.1e} (threshold {IDENTITY_THRESHOLD:g}); one graph with one summed "
-        f"transport misses {min(found['surrogate']):.2f} to {max(found['surrogate']):.2f} of them"
+        f"transport misses {min(found.surrogate):.2f} to {max(found.surrogate):.2f} of them"
     )
     return Statement("EM.identity", outcome, text)
 
 
-def isometry(found: Mapping[str, Any], id: str, measure: str, claim: str) -> Statement:
+def isometry(found: TransportNumbers, id: str, measure: str, claim: str) -> Statement:
     """A CV against its controls: the interval of the ratio below 1 for each, most below 5%."""
-    if measure not in found:
+    if measure not in found.spreads:
         text = f"{claim} than random factors: no norm precedes attention in its layer"
         return Statement(id, ILL_DEFINED, text)
-    entry = found[measure]
-    kinds = [k for k in ("gaussian", "haar", "permuted", "shuffled", "norms") if k in entry]
-    if entry["gaussian"]["ratio"] is None:
+    entry = found.spreads[measure]
+    gaussian = entry.controls["gaussian"]
+    if entry.value is None or gaussian.ratio is None:
         return Statement(id, ILL_DEFINED, f"{claim} than random: no transport has a spread")
-    count = len(entry["by_layer"]) * (1 if measure == "summed" else found["heads"])
-    count -= entry["left_out"]
-    ratios = {k: entry[k]["ratio"] for k in kinds if entry[k]["ratio"] is not None}
+    count = len(entry.by_layer) * (1 if measure == "summed" else found.heads)
+    count -= entry.left_out
+    kinds = [k for k in KINDS if k in entry.controls]
+    ratios = {k: r for k in kinds if (r := entry.controls[k].ratio) is not None}
     flat = [k for k in kinds if k not in ratios]
-    gaussian = entry["gaussian"]
-    theory = f" (sqrt(d_h/2d) = {found['theory']:.3f})" if measure.startswith("cv") else ""
+    theory = f" (sqrt(d_h/2d) = {found.theory:.3f})" if measure.startswith("cv") else ""
     shown = "; ".join(f"{kind} {r[0]:.3f} [{r[1]:.3f}, {r[2]:.3f}]" for kind, r in ratios.items())
     text = (
-        f"{claim} than random factors: CV {entry['value'][0]:.3f} against "
-        f"{gaussian['control']:.3f} of gaussian factors{theory}; ratio to each control (95%): "
-        f"{shown}; {gaussian['below_5']:.0%} below the 5% point and "
-        f"{gaussian['above_95']:.0%} above the 95% point of the gaussian control"
+        f"{claim} than random factors: CV {entry.value[0]:.3f} against "
+        f"{gaussian.control:.3f} of gaussian factors{theory}; ratio to each control (95%): "
+        f"{shown}; {gaussian.below_5:.0%} below the 5% point and "
+        f"{gaussian.above_95:.0%} above the 95% point of the gaussian control"
     )
     if flat:
         text += f"; 0/0 against {', '.join(flat)}: flat spectra leave nothing to move"
-    if entry["left_out"]:
-        text += f"; {entry['left_out']} of no spread left out"
+    if entry.left_out:
+        text += f"; {entry.left_out} of no spread left out"
     least = LEAST_LAYERS if measure == "summed" else LEAST_HEADS
     if count < least:
         return Statement(id, NOT_TESTABLE, f"{text}; fewer than {least} values")
-    beaten = all(r[2] < 1 for r in ratios.values()) and gaussian["below_5"] > MAJORITY
+    beaten = all(r[2] < 1 for r in ratios.values()) and _most(gaussian.below_5)
     return Statement(id, SUPPORTED if beaten else NOT_SUPPORTED, text)
 
 
-def reversibility(found: Mapping[str, Any] | str) -> Statement:
+def _most(share: float | None) -> bool:
+    return share is not None and share > MAJORITY
+
+
+def reversibility(found: ReversibilityNumbers | str) -> Statement:
     """Centred defect (no sinks, no diagonal) and curl below shuffled rows and untrained models."""
     id, claim = "EM.reversibility", "attention is nearer to a reversible walk than without training"
     if isinstance(found, str):
         return Statement(id, ILL_DEFINED, f"{claim}: {found}")
-    centred, curl = found["heads.reduced.centred"], found["heads.whole.curl"]
+    centred, curl = found.heads["reduced"]["centred"], found.heads["whole"]["curl"]
+    raw = found.heads["whole"]["raw"].value
     entries = {"centred defect, sinks and diagonal removed": centred, "curl of the logits": curl}
-    gaps = [e[k] for e in entries.values() for k in ("difference", "difference_matched")]
-    if None in gaps:
+    shown = [line for name, entry in entries.items() if (line := _beside(name, entry))]
+    if len(shown) < len(entries) or raw is None or centred.untrained is None:
         return Statement(id, ILL_DEFINED, f"{claim}: no walk has a stationary law and structure")
-    shown = "; ".join(_beside(name, entry) for name, entry in entries.items())
     text = (
-        f"{claim}: {shown}; {centred['undefined']} walks undefined, {centred['empty_rows']} empty "
-        f"rows dropped; the raw defect with sinks alone would have said "
-        f"{found['heads.whole.raw']['value'][0]:.3f}"
+        f"{claim}: {'; '.join(shown)}; {centred.undefined} walks undefined, "
+        f"{centred.empty_rows} empty rows dropped; the raw defect with sinks alone would have said "
+        f"{raw[0]:.3f}"
     )
-    if centred["heads"] < LEAST_HEADS:
+    if centred.untrained.heads < LEAST_HEADS:
         return Statement(id, NOT_TESTABLE, f"{text}; fewer than {LEAST_HEADS} heads")
-    beaten = all(gap[2] < 0 for gap in gaps) and all(
-        entry["below_5"] > MAJORITY for entry in entries.values()
+    beaten = all(_most(entry.below_5) for entry in entries.values()) and all(
+        gap is not None and gap[2] < 0 for entry in entries.values() for gap in _gaps(entry)
     )
     return Statement(id, SUPPORTED if beaten else NOT_SUPPORTED, text)
 
 
-def _beside(name: str, entry: Mapping[str, Any]) -> str:
-    d, m = entry["difference"], entry["difference_matched"]
+def _gaps(entry: Defect) -> tuple[Interval | None, Interval | None]:
+    """Differences from shuffled rows and from untrained models."""
+    return entry.difference, None if entry.untrained is None else entry.untrained.difference
+
+
+def _beside(name: str, entry: Defect) -> str | None:
+    value, control, (d, m), models = entry.value, entry.control, _gaps(entry), entry.untrained
+    if value is None or control is None or d is None or m is None or models is None:
+        return None
     return (
-        f"{name} {entry['value'][0]:.3f}, shuffled rows {entry['control'][0]:.3f} (difference "
-        f"{d[0]:+.3f} [{d[1]:+.3f}, {d[2]:+.3f}]; {entry['below_5']:.0%} below the 5% point, "
-        f"{entry['above_95']:.0%} above the 95% point), norm-matched models {entry['matched']:.3f} "
+        f"{name} {value[0]:.3f}, shuffled rows {control[0]:.3f} (difference "
+        f"{d[0]:+.3f} [{d[1]:+.3f}, {d[2]:+.3f}]; {entry.below_5:.0%} below the 5% point, "
+        f"{entry.above_95:.0%} above the 95% point), norm-matched models {models.median:.3f} "
         f"(difference {m[0]:+.3f} [{m[1]:+.3f}, {m[2]:+.3f}])"
     )
 
 
-def by_thirds(transitions: Sequence[Sequence[float | None]]) -> list[list[float]] | None:
+def by_thirds(transitions: ByText) -> list[list[float]] | None:
     """Mean over the transitions of each third, for every text; None where a value is missing."""
     if any(value is None for row in transitions for value in row):
         return None
@@ -163,22 +168,24 @@ def by_thirds(transitions: Sequence[Sequence[float | None]]) -> list[list[float]
     return found
 
 
-def depth_stability(found: Mapping[str, Any]) -> Statement:
+def depth_stability(found: DepthNumbers) -> Statement:
     """Distances of consecutive walks, sinks removed, fall towards 0 and beat every control.
 
     Below where one more random model may fall, too: texts alone do not tell a model from one.
     """
     id = "EM.depth_stability"
     claim = "walks of consecutive layers converge with depth"
-    count = found["transitions"]
+    count = found.transitions
     if count < LEAST_TRANSITIONS:
         return Statement(id, NOT_TESTABLE, f"{claim}: {count} transitions have no thirds")
-    table = found["no_sinks"]["distance"]
-    texts = len(table["real"][0])
+    table = found.views["no_sinks"]["distance"]
+    drawn = {"initialised": table.initialised, "matched": table.matched}
+    texts = len(table.trained[0])
     if texts < LEAST_TEXTS:
         return Statement(id, NOT_TESTABLE, f"{claim}: {texts} texts give no interval")
-    real = by_thirds(table["real"])
-    against = {k: by_thirds(table[k]) for k in DEPTH_CONTROLS}
+    real = by_thirds(table.trained)
+    against = {k: by_thirds(models.by_text) for k, models in drawn.items()}
+    against["other_text"] = by_thirds(table.other_text)
     if real is None or None in against.values():
         return Statement(id, ILL_DEFINED, f"{claim}: a distance is undefined")
     shallow, middle, deep = (text_interval(part, SEED) for part in real)
@@ -193,7 +200,7 @@ def depth_stability(found: Mapping[str, Any]) -> Statement:
         f"{deep[0]:.3f}; deep - shallow {change[0]:+.3f} [{change[1]:+.3f}, {change[2]:+.3f}] over "
         f"{texts} texts; deep third less each control's: {shown}"
     )
-    reaches = {k: _reach(table.get(f"{k}_models")) for k in DRAWN}
+    reaches = {k: _reach(models.by_model) for k, models in drawn.items()}
     if None not in reaches.values():
         text += "; one more random model may lie as far from its control as " + ", ".join(
             f"{k} {reach:.3f}" for k, reach in reaches.items()
@@ -204,20 +211,22 @@ def depth_stability(found: Mapping[str, Any]) -> Statement:
     return Statement(id, SUPPORTED if falls and beaten else NOT_SUPPORTED, text)
 
 
-def _reach(models: Sequence[Sequence[float | None]] | None) -> float | None:
+def _reach(models: ByText | None) -> float | None:
     """How far one more random model's deep third lies from their mean; None where unmeasured."""
     parts = by_thirds(models) if models else None
     return None if parts is None else reach_of_one_more(parts[2])
 
 
-def collapse_bound(found: Mapping[str, Any]) -> Statement:
+def collapse_bound(found: CollapseNumbers) -> Statement:
     """RA11 beside the bare and the frozen stack: no osc above its bound, or the bound is void."""
-    id, key = "EM.collapse_bound", found["bounded"]
-    name = "max_i |x_i - x_1|" if key == "from_first" else "osc"
+    id, causal = "EM.collapse_bound", found.bounded == "from_first"
+    name = "max_i |x_i - x_1|" if causal else "osc"
     factors, spreads, broken, sunk, lost = [], [], 0, 0, 0
-    columns = (key, "bound", "floor", "factor", "spread_factor")
-    for stack in ("bare", "frozen"):
-        for rows in zip(*(found[f"{stack}.{column}"] for column in columns), strict=True):
+    for stack in (found.stacks["bare"], found.stacks["frozen"]):
+        columns = (stack.spread, stack.bound, stack.floor, stack.factor, stack.spread_factor)
+        if None in columns:
+            raise ValueError("stacks must have bounds where they are bare or frozen")
+        for rows in zip(*columns, strict=True):  # pyright: ignore
             for value, bound, floor, factor, spread in zip(*rows, strict=True):
                 if value is None:
                     lost += 1
@@ -229,7 +238,7 @@ def collapse_bound(found: Mapping[str, Any]) -> Statement:
                 broken += value > bound * (1 + 1e-9) + floor
     if not factors:
         return Statement(id, NOT_TESTABLE, "RA11's bound: the stacks left float64's range")
-    weaker = "void" if key == "from_first" else f"{min(spreads):.3g} to {max(spreads):.3g}"
+    weaker = "void" if causal else f"{min(spreads):.3g} to {max(spreads):.3g}"
     text = (
         f"RA11's bound holds on {name} of the bare and frozen stacks: factors "
         f"{min(factors):.3g} to {max(factors):.3g} a layer ({weaker} by spreads of scores)"
@@ -244,32 +253,37 @@ def collapse_bound(found: Mapping[str, Any]) -> Statement:
     return Statement(id, SUPPORTED, f"{text}; {vacuous} of {len(factors)} above 1 (VACUOUS)")
 
 
-def collapse(found: Mapping[str, Any]) -> Statement:
+def collapse(found: CollapseNumbers) -> Statement:
     """Attention without skip and MLP, norm kept, collapses; the real model does not."""
     id = "EM.collapse"
     claim = "attention alone (norm kept) brings tokens together, the whole model less so"
-    real, pure = found["real.no_sinks.relative"][-1], found["normed.relative"][-1]
-    if len(real) < LEAST_TEXTS or None in pure:
+    passed = found.trained["no_sinks"].relative
+    rows = (passed[0], passed[-1], found.models["initialised"]["no_sinks"][-1],
+            found.stacks["normed"].relative[-1])  # fmt: skip
+    entering, real, untrained, alone = ([v for v in row if v is not None] for row in rows)
+    if len(real) < LEAST_TEXTS or any(None in row for row in rows):
         return Statement(id, NOT_TESTABLE, f"{claim}: too few texts, or a stack that overflowed")
-    gap = text_interval([p - r for p, r in zip(pure, real, strict=True)], SEED)
-    first, last, alone = (sum(v) / len(v) for v in (found["real.no_sinks.relative"][0], real, pure))
-    untrained = found["initialised.no_sinks.relative"][-1]
+    gap = text_interval([p - r for p, r in zip(alone, real, strict=True)], SEED)
+    means = [sum(values) / len(values) for values in (entering, real, untrained, alone)]
     text = (
-        f"{claim}: |X - 1 mean|/|X|, sinks removed, {first:.3f} entering and {last:.3f} leaving "
-        f"(initialised model {sum(untrained) / len(untrained):.3f}); attention alone leaves "
-        f"{alone:.3g} over all tokens, difference {gap[0]:+.3f} [{gap[1]:+.3f}, {gap[2]:+.3f}]"
+        f"{claim}: |X - 1 mean|/|X|, sinks removed, {means[0]:.3f} entering and {means[1]:.3f} "
+        f"leaving (initialised model {means[2]:.3f}); attention alone leaves {means[3]:.3g} over "
+        f"all tokens, difference {gap[0]:+.3f} [{gap[1]:+.3f}, {gap[2]:+.3f}]"
     )
     return Statement(id, SUPPORTED if gap[2] < 0 else NOT_SUPPORTED, text)
 
 
-def scale(family: Sequence[Mapping[str, float]]) -> Statement:
+def scale(family: Sequence[Effects]) -> Statement:
     """Within one family both effects, trained - control, grow: their slopes lie below 0."""
     id, claim = "EM.scale", "isometry and depth stability strengthen with scale"
-    sizes = [model["log_size"] for model in family]
+    sizes = [model.log_size for model in family]
     if len(set(sizes)) < LEAST_SIZES:
         text = f"{claim}: {LEAST_SIZES} sizes of one family needed, {max(1, len(set(sizes)))} here"
         return Statement(id, NOT_TESTABLE, text)
-    slopes = {k: slope(sizes, [model[k] for model in family]) for k in ("isometry", "depth")}
+    slopes = {
+        "isometry": slope(sizes, [model.isometry for model in family]),
+        "depth": slope(sizes, [model.depth for model in family]),
+    }
     shown = "; ".join(f"{k} {v[0]:+.3f} [{v[1]:+.3f}, {v[2]:+.3f}]" for k, v in slopes.items())
     text = f"{claim}: slopes of (trained - control) over log size, {len(sizes)} models: {shown}"
     falls = all(v[2] < 0 for v in slopes.values())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict
 from importlib.metadata import version
-from typing import Any
 
 import torch
 
@@ -15,6 +14,7 @@ from numerics.trained.forward import layers
 from numerics.trained.measures import identity
 from numerics.trained.measures.identity import Parity
 from numerics.trained.models.architectures import Layer, Model
+from numerics.trained.records import LayerIdentity
 from numerics.trained.tokens import Tokens
 
 Advance = Callable[[str], None]
@@ -61,8 +61,8 @@ def gate_layer(index: int, layer: Layer, x: torch.Tensor) -> Parity:
 
 def identity_record(
     index: int, layer: Layer, x: torch.Tensor, model: Model, parity: Parity, seed: int
-) -> dict[str, Any]:
-    """Parity and identity of one layer at its input x (n, d), as JSON.
+) -> LayerIdentity:
+    """Parity and identity of one layer at its input x (n, d).
 
     Raises: Refused where a transport overflows though the module's output does not.
     """
@@ -71,9 +71,10 @@ def identity_record(
         found = identity.measure(x, layer, rows)
     except ValueError as error:
         raise Refused(f"layer {index}: {error}") from error
-    return {
-        "parity_attention": parity.attention,
-        "parity_layer": parity.layer,
+    return LayerIdentity(
+        layer=index,
+        parity_attention=parity.attention,
+        parity_layer=parity.layer,
         **asdict(found),
-        "ok": found.ok,
-    }
+        ok=found.ok,
+    )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 import numpy as np
@@ -15,90 +15,104 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from numerics.trained.records import (
+    ByText,
+    CollapseNumbers,
+    DepthNumbers,
+    Numbers,
+    TransportNumbers,
+    select,
+)
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
 SALT = "attention-geometry"
 OWN, RANDOM, THIRD, FOURTH = "#b3262a", "#4a6fa5", "#5b8c5a", "#8a6d3b"
 CONTROLS = {"initialised": RANDOM, "matched": THIRD, "other_text": FOURTH}
 
 
-def figures(
-    name: str, records: Sequence[dict[str, Any]], numbers: dict[str, Any]
-) -> dict[str, str]:
-    """SVG by file name: spectra.svg, depth.svg (two layers at least), collapse.svg."""
+def figures(name: str, rows: DataFrame, numbers: Numbers) -> dict[str, str]:
+    """SVG by file name: spectra.svg, depth.svg (two layers at least), collapse.svg.
+
+    rows is the long table of all layers, numbers what `summary` makes of it.
+    """
     found = {
-        "spectra.svg": _spectra(name, records, numbers),
-        "collapse.svg": _collapse(name, numbers["collapse"]),
+        "spectra.svg": _spectra(name, rows, numbers.transports),
+        "collapse.svg": _collapse(name, numbers.collapse),
     }
-    if numbers["depth"]["transitions"]:
-        found["depth.svg"] = _depth(name, numbers["depth"])
+    if numbers.depth.transitions:
+        found["depth.svg"] = _depth(name, numbers.depth)
     return found
 
 
-def _spectra(name: str, records: Sequence[dict[str, Any]], numbers: dict[str, Any]) -> str:
+def _spectra(name: str, rows: DataFrame, numbers: TransportNumbers) -> str:
     """Left: singular values of the first, middle and last layer; right: CV by layer."""
     figure = Figure(figsize=(9, 3.6))
     left, right = figure.subplots(1, 2)
-    last = len(records) - 1
+    entry = numbers.spreads["cv"]
+    spectra, last = select(rows, measure="spectrum", section="transports"), len(entry.by_layer) - 1
     for index, style in zip(dict.fromkeys((0, last // 2, last)), ("-", "--", ":"), strict=False):
-        values = records[index]["transports"]["own"]["spectrum"]
+        values = select(spectra, kind="trained", layer=index)["value"].to_numpy()
         x = np.linspace(0, 1, len(values))
         left.plot(x, values, style, color=OWN, label=f"layer {index}, mean over heads")
     for kind, colour in (("gaussian", RANDOM), ("haar", THIRD)):
-        median, low, high = records[last]["transports"]["controls"][kind]["spectrum"]
+        control = select(spectra, kind=kind, layer=last)
+        median, low, high = (control[point].to_numpy() for point in ("value", "low", "high"))
         x = np.linspace(0, 1, len(median))
         left.plot(x, median, color=colour, label=f"{kind} control, 5-95%")
         left.fill_between(x, low, high, color=colour, alpha=0.25, linewidth=0)
     _dress(left, "share of the d_h directions", "singular value / mean")
-    entry = numbers["transports"]["cv"]
-    right.plot(entry["by_layer"], color=OWN, label="trained, mean over heads")
+    right.plot(_floats(entry.by_layer), color=OWN, label="trained, mean over heads")
     for kind, colour in (("gaussian", RANDOM), ("haar", THIRD)):
-        _band(right, entry[kind]["control_by_layer"], colour, f"{kind} control, 5-95%")
+        _band(right, entry.controls[kind].control_by_layer, colour, f"{kind} control, 5-95%")
     _dress(right, "layer", "CV of singular values")
     return _svg(figure, f"{name}: transports against random factors")
 
 
-def _depth(name: str, found: dict[str, Any]) -> str:
+def _depth(name: str, found: DepthNumbers) -> str:
     figure = Figure(figsize=(9, 6.4))
     axes = figure.subplots(2, 2)
     for axis, measure in zip(axes.flat, ("distance", "cosine", "centred", "spectrum"), strict=True):
-        table = found["no_sinks"][measure]
-        _over_texts(axis, table["real"], OWN, "trained", start=1)
-        for kind, colour in CONTROLS.items():
-            _over_texts(axis, table[kind], colour, kind.replace("_", " "), start=1)
+        table = found.views["no_sinks"][measure]
+        _over_texts(axis, table.trained, OWN, "trained", start=1)
+        for kind, rows in (
+            ("initialised", table.initialised.by_text),
+            ("matched", table.matched.by_text),
+            ("other_text", table.other_text),
+        ):
+            _over_texts(axis, rows, CONTROLS[kind], kind.replace("_", " "), start=1)
         _dress(axis, "layer (against the one before)", f"{measure}, sinks removed")
     return _svg(figure, f"{name}: walks of consecutive layers; bands span the texts")
 
 
-def _collapse(name: str, found: dict[str, Any]) -> str:
+def _collapse(name: str, found: CollapseNumbers) -> str:
     figure = Figure(figsize=(9, 3.8))
     left, right = figure.subplots(1, 2)
-    _over_texts(left, found["real.whole.relative"], OWN, "model")
-    _over_texts(left, found["real.no_sinks.relative"], OWN, "model, sinks removed", style=":")
-    for kind in ("initialised", "matched"):
-        _over_texts(left, found[f"{kind}.whole.relative"], CONTROLS[kind], f"{kind} model", start=1)
-    for stack, colour in (("normed", FOURTH), ("bare", "black"), ("frozen", "gray")):
-        _over_texts(left, found[f"{stack}.relative"], colour, f"{stack} stack", start=1)
+    whole, no_sinks = (found.trained[view].relative for view in ("whole", "no_sinks"))
+    _over_texts(left, whole, OWN, "model")
+    _over_texts(left, no_sinks, OWN, "model, sinks removed", style=":")
+    for kind, views in found.models.items():
+        _over_texts(left, views["whole"], CONTROLS[kind], f"{kind} model", start=1)
+    for kind, colour in (("normed", FOURTH), ("bare", "black"), ("frozen", "gray")):
+        _over_texts(left, found.stacks[kind].relative, colour, f"{kind} stack", start=1)
     left.set_yscale("log")
     _dress(left, "layers passed", "|X - 1 mean| / |X|")
-    key = found["bounded"]
-    for stack, colour in (("bare", "black"), ("frozen", "gray")):
-        _over_texts(right, found[f"{stack}.{key}"], colour, f"{stack} stack", start=1)
-        _over_texts(right, found[f"{stack}.bound"], colour, f"{stack}: RA11", start=1, style="--")
-    _over_texts(right, found["bare.floor"], "silver", "bare: rounding", start=1, style=":")
+    for kind, colour in (("bare", "black"), ("frozen", "gray")):
+        stack = found.stacks[kind]
+        _over_texts(right, stack.spread, colour, f"{kind} stack", start=1)
+        _over_texts(right, stack.bound or (), colour, f"{kind}: RA11", start=1, style="--")
+    _over_texts(right, found.stacks["bare"].floor, "silver", "bare: rounding", start=1, style=":")
     right.set_yscale("log")
-    _dress(right, "layers passed", "osc" if key == "osc" else "max |x_i - x_1|")
+    _dress(right, "layers passed", "osc" if found.bounded == "osc" else "max |x_i - x_1|")
     return _svg(figure, f"{name}: collapse, with the bounds of RA11")
 
 
 def _over_texts(
-    axis: Axes,
-    rows: Sequence[Sequence[float | None]],
-    colour: str,
-    label: str,
-    start: int = 0,
-    style: str = "-",
+    axis: Axes, rows: ByText, colour: str, label: str, start: int = 0, style: str = "-"
 ) -> None:
     """Mean over texts with a band from least to largest; undefined points are gaps."""
-    table = np.array([[np.nan if v is None else v for v in row] for row in rows], float)
+    table = np.array([_floats(row) for row in rows], float)
     if not table.size or np.isnan(table).all():
         return
     kept = ~np.isnan(table).any(axis=1)
@@ -107,8 +121,13 @@ def _over_texts(
     axis.fill_between(x, table.min(axis=1), table.max(axis=1), color=colour, alpha=0.2, linewidth=0)
 
 
-def _band(axis: Axes, points: Sequence[Sequence[float]], colour: str, label: str) -> None:
-    median, low, high = np.array(points, float).T
+def _floats(values: Sequence[float | None]) -> list[float]:
+    """The values, NaN for None."""
+    return [np.nan if value is None else value for value in values]
+
+
+def _band(axis: Axes, points: Sequence[Sequence[float | None]], colour: str, label: str) -> None:
+    median, low, high = np.array([_floats(row) for row in points], float).T
     axis.plot(median, color=colour, label=label)
     axis.fill_between(np.arange(len(median)), low, high, color=colour, alpha=0.25, linewidth=0)
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from numerics.trained.decisions import Statement
+from numerics.trained.records import Summary
 
 CONVENTIONS = (
     "Row vectors, float64. Intervals are 95% bootstrap intervals over heads within layers, or over "
@@ -23,29 +20,30 @@ CONVENTIONS = (
 )
 
 
-def page(summary: dict[str, Any], statements: Sequence[Statement]) -> str:
+def page(summary: Summary) -> str:
     """The statements with what they rest on."""
-    model, transports = summary["model"], summary["numbers"]["transports"]
-    kind = "decoder" if model["causal"] else "encoder"
-    lengths = ", ".join(str(text["n"]) for text in summary["texts"])
+    model, transports = summary.model, summary.numbers.transports
+    kind = "decoder" if model.causal else "encoder"
+    lengths = ", ".join(str(text.n) for text in summary.texts)
     lines = [
-        f"# {model['name']}",
+        f"# {model.name}",
         "",
-        f"{model['architecture']} {kind}, {model['layers_measured']} of {model['layers']} layers, "
-        f"d = {model['d']}, H = {model['heads']} ({transports['value_heads']} value heads), stored "
-        f"as {', '.join(model['stored_types'])}{' (dequantised)' if model['quantised'] else ''}; "
-        f"{len(summary['texts'])} texts of {lengths} tokens; seed {summary['seed']}; "
-        f"commit {summary['commit'] or 'unknown'}.",
+        f"{model.architecture} {kind}, {model.layers_measured} of {model.layers} layers, "
+        f"d = {model.d}, H = {model.heads} ({transports.value_heads} value heads), stored "
+        f"as {', '.join(model.stored_types)}{' (dequantised)' if model.quantised else ''}; "
+        f"{len(summary.texts)} texts of {lengths} tokens; seed {summary.arguments.seed}; "
+        f"commit {summary.commit or 'unknown'}.",
         "",
-        *(f"- `{name}`: sha256 {digest}" for name, digest in summary["sha256"].items()),
+        *(f"- `{name}`: sha256 {digest}" for name, digest in summary.sha256.items()),
         "",
-        *(f"- **{s.outcome}** ({s.id}): {s.text}." for s in statements),
+        *(f"- **{s.outcome}** ({s.id}): {s.text}." for s in summary.statements),
         "",
     ]
     given = {
-        "draws": summary["arguments"]["draws"],
-        "floor": transports["floor_on_all_of_R^d"],
-        **transports,
+        "draws": summary.arguments.draws,
+        "floor": transports.floor,
+        "inner": transports.inner,
+        "joined_values": transports.joined_values,
     }
     lines += [f"{convention.format(**given)}\n" for convention in CONVENTIONS]
     return "\n".join(lines)

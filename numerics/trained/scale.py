@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
+
+from numerics.trained.records import Numbers
 
 LEAST_SIZES = 3
 
@@ -23,25 +25,33 @@ def thirds(transitions: int) -> list[range]:
     return [range(a, b) for a, b in pairwise(ends)]
 
 
-def effects(numbers: Mapping[str, Any], parameters: int) -> dict[str, float] | None:
-    """log size of a model and both effects, trained - control: log CV ratio, distance of walks.
+@dataclass(frozen=True)
+class Effects:
+    """log of the number of parameters; trained - control: log CV ratio, and distance of walks."""
+
+    log_size: float
+    isometry: float
+    depth: float
+
+
+def effects(numbers: Numbers, parameters: int) -> Effects | None:
+    """The size of a model and both effects: CV against gaussian factors, walks of the deep third.
 
     None where the depth of the model has no thirds. Never the raw numbers: controls move with
     size too.
     """
-    ratio = numbers["transports"]["cv"]["gaussian"]["ratio"]
-    table = numbers["depth"]["no_sinks"]["distance"]
-    if ratio is None or numbers["depth"]["transitions"] < 3:
+    ratio = numbers.transports.spreads["cv"].controls["gaussian"].ratio
+    if ratio is None or numbers.depth.transitions < 3:
         return None
-    deep = thirds(len(table["real"]))[2]
-    real, control = (
-        np.mean(np.array([table[k][i] for i in deep], float)) for k in ("real", "matched")
+    table = numbers.depth.views["no_sinks"]["distance"]
+    deep = thirds(len(table.trained))[2]
+    trained, control = (
+        np.mean(np.array([rows[i] for i in deep], float))
+        for rows in (table.trained, table.matched.by_text)
     )
-    return {
-        "log_size": math.log(parameters),
-        "isometry": math.log(ratio[0]),
-        "depth": float(real - control),
-    }
+    return Effects(
+        log_size=math.log(parameters), isometry=math.log(ratio[0]), depth=float(trained - control)
+    )
 
 
 def slope(sizes: Sequence[float], values: Sequence[float]) -> list[float]:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from numerics.runs.journal import Journal, Record
+from numerics.runs.journal import Journal
 from numerics.runs.ranks import current, from_every_rank, from_first_rank
 from numerics.trained import gate, measurements
 from numerics.trained.formats.checkpoint import Checkpoint, Refused
 from numerics.trained.measurements import Settings, Streams
 from numerics.trained.measures import identity
 from numerics.trained.models.architectures import Model
+from numerics.trained.records import Header, LayerRecord, plain, read
 from numerics.trained.tokens import Tokens
 
 
@@ -63,17 +63,17 @@ def parities(run: Run, advance: gate.Advance) -> dict[int, identity.Parity]:
 
 
 def records(
-    run: Run, agreed: dict[int, identity.Parity], file: Path, header: Record, advance: gate.Advance
-) -> list[Record]:
+    run: Run, agreed: dict[int, identity.Parity], file: Path, header: Header, advance: gate.Advance
+) -> list[LayerRecord]:
     """The records of all layers in order, those of an earlier run read back; the first rank writes.
 
     Raises: Refused, on every rank, for what cannot be measured or written.
     """
     opened: list[Journal] = []
-    kept: dict[int, Record] = {}
+    kept: dict[int, LayerRecord] = {}
 
     def resume() -> None:
-        opened.append(Journal(file, header))
+        opened.append(Journal(file, plain(header)))
         kept.update(by_layer(opened[0]))
 
     ranks = current()
@@ -82,7 +82,7 @@ def records(
     done = dict(from_first_rank(lambda: kept))
     streams: list[Streams] = []
 
-    def measure(start: int, found: dict[int, Record]) -> None:
+    def measure(start: int, found: dict[int, LayerRecord]) -> None:
         if not streams:
             streams.append(Streams(run.checkpoint, run.model, run.texts, run.settings.seed))
         for index in range(start, min(start + ranks.count, run.depth)):
@@ -91,31 +91,36 @@ def records(
                 found[index] = _record(run, view, agreed[index])
 
     for start in range(0, run.depth if len(done) < run.depth else 0, ranks.count):
-        found: dict[int, Record] = {}
+        found: dict[int, LayerRecord] = {}
         agree(attempt(lambda start=start, found=found: measure(start, found)))
         fresh = {k: v for part in from_every_rank(found) for k, v in part.items()}
         done |= fresh
         agree(attempt(lambda fresh=fresh: _append(journal, fresh, advance)))
-    return [json.loads(json.dumps(done[index])) for index in range(run.depth)]
+    return [done[index] for index in range(run.depth)]
 
 
-def by_layer(journal: Journal) -> dict[int, Record]:
+def by_layer(journal: Journal) -> dict[int, LayerRecord]:
     """The records of an earlier run. Raises: Refused for a line that is no layer's."""
-    for number, record in enumerate(journal.records, 2):
-        if type(record.get("layer")) is not int:
-            raise Refused(f"{journal.path}: line {number} is no layer's record; remove the file")
-    return {record["layer"]: record for record in journal.records}
+    found = {}
+    for number, line in enumerate(journal.records, 2):
+        try:
+            record = read(LayerRecord, line)
+        except ValueError as error:
+            raise Refused(
+                f"{journal.path}: line {number} is no layer's record ({error}); remove the file"
+            ) from error
+        found[record.layer] = record
+    return found
 
 
-def _append(journal: Journal | None, fresh: dict[int, Record], advance: gate.Advance) -> None:
+def _append(journal: Journal | None, fresh: dict[int, LayerRecord], advance: gate.Advance) -> None:
     for index in sorted(fresh) if journal else ():
         assert journal is not None
-        journal.append(fresh[index])
+        journal.append(plain(fresh[index]))
         advance(f"layer {index}: measured")
 
 
-def _record(run: Run, view: measurements.View, parity: identity.Parity) -> Record:
+def _record(run: Run, view: measurements.View, parity: identity.Parity) -> LayerRecord:
     x, seed = view.passages[0].x, run.settings.seed
     own = gate.identity_record(view.index, view.layer, x, run.model, parity, seed)
-    rest = measurements.record(view, run.texts, run.model.causal, run.settings)
-    return {**rest, "identity": own}
+    return measurements.record(view, run.texts, run.model.causal, run.settings, own)

@@ -1,37 +1,67 @@
-"""From the records of all layers to the numbers that the decision rules read.
+"""From the long table of all layers to the numbers that the decision rules read.
 
-Every entry is JSON: [mean, low, high] with a 95% bootstrap interval over heads within layers, or,
-for depth and collapse, lists over texts. A measure that is undefined keeps its reason.
+An interval is [mean, low, high], 95% by bootstrap over heads within layers; depth and collapse
+keep their values by layer and text. What is undefined is None.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
-from numerics.trained.measures import controls, depth, pattern_reversibility
+from numerics.trained.measures import collapse, controls, depth, pattern_reversibility
 from numerics.trained.measures.bootstrap import interval
 from numerics.trained.measures.control_models import KINDS as MODELS
+from numerics.trained.records import (
+    Against,
+    ByText,
+    CollapseNumbers,
+    Defect,
+    DepthNumbers,
+    DepthTable,
+    Distances,
+    Drawn,
+    IdentityNumbers,
+    Interval,
+    LayerIdentity,
+    LayerRecord,
+    Module,
+    Noise,
+    Numbers,
+    ReversibilityNumbers,
+    Spread,
+    Stack,
+    TransportNumbers,
+    Untrained,
+    plain,
+    read,
+    select,
+    table,
+)
+from numerics.trained.refusals import optional_module
 
-HEAD_MEASURES = ("cv", "condition", "participation", "functional")
-JOINED = ("summed", "mixed")
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+SPREADS = ("cv", "condition", "participation", "functional", "summed", "mixed")
 FLAT = 1e-6  # a control's median below it is the rounding of 0: flat spectra have nothing to move
+Groups = list[list[float | None]]
 
-Records = Sequence[dict[str, Any]]
 
-
-def numbers(records: Records, causal: bool, seed: int) -> dict[str, Any]:
-    """The numbers of a run, from its records in order of layers."""
-    return rounded(
-        {
-            "identity": _identity(records),
-            "transports": _transports(records, seed),
-            "reversibility": _reversibility(records, causal, seed),
-            "depth": _depth(records),
-            "collapse": _collapse(records, causal),
-        }
+def numbers(records: Sequence[LayerRecord], causal: bool, seed: int) -> Numbers:
+    """The numbers of a run, from its records in order of layers, at six significant digits."""
+    rows = table(records)
+    found = Numbers(
+        identity=_identity([r.identity for r in records]),
+        transports=_transports(select(rows, section="transports"), records[0].module, seed),
+        reversibility=pattern_reversibility.CAUSAL
+        if causal
+        else _reversibility(select(rows, section="reversibility"), seed),
+        depth=_depth(select(rows, section="depth")),
+        collapse=_collapse(select(rows, section="collapse"), causal),
     )
+    return read(Numbers, rounded(plain(found)))
 
 
 def rounded(value: Any, digits: int = 6) -> Any:
@@ -43,239 +73,246 @@ def rounded(value: Any, digits: int = 6) -> Any:
     return float(f"{value:.{digits}g}") if isinstance(value, float) else value
 
 
-def _identity(records: Records) -> dict[str, Any]:
-    found = [r["identity"] for r in records]
-    return {
-        "layers": len(found),
-        "edges": max(f["edges"] for f in found),
-        "matrices": max(f["matrices"] for f in found),
-        "surrogate": [f["surrogate"] for f in found],
-    }
+def _identity(found: Sequence[LayerIdentity]) -> IdentityNumbers:
+    return IdentityNumbers(
+        layers=len(found),
+        edges=max(f.edges for f in found),
+        matrices=max(f.matrices for f in found),
+        surrogate=tuple(f.surrogate for f in found),
+    )
 
 
-def _transports(records: Records, seed: int) -> dict[str, Any]:
-    layers = [r["transports"] for r in records]
-    first = layers[0]
-    found: dict[str, Any] = {
-        key: first[key] for key in ("heads", "value_heads", "inner", "d", "joined_values")
-    }
-    found["theory"] = (first["inner"] / (2 * first["d"])) ** 0.5
-    found["floor_on_all_of_R^d"] = max(0.0, 1 - first["inner"] / first["d"]) ** 0.5
-    gaussian = [x for layer in layers for x in layer["controls"]["gaussian"]["cv"][0]]
-    found["gaussian_over_theory"] = sum(gaussian) / len(gaussian) / found["theory"]
-    for name in HEAD_MEASURES:
-        found[name] = _against(layers, name, lambda layer, name=name: layer["own"][name], seed)
-    if first["folded"] is not None:
-        found["cv_folded"] = _against(
-            layers, "cv", lambda layer: layer["folded"]["cv"], seed, ("gaussian",)
-        )
-    for name in JOINED:
-        found[name] = _against(layers, name, lambda layer, name=name: layer["own"][name], seed)
-    return found
+def _transports(rows: DataFrame, module: Module, seed: int) -> TransportNumbers:
+    theory = (module.inner / (2 * module.d)) ** 0.5
+    gaussian = _mean(select(rows, kind="gaussian", measure="cv")["value"])
+    spreads = {name: _spread(rows, name, "trained", controls.KINDS, seed) for name in SPREADS}
+    if len(select(rows, kind="folded")):
+        spreads["cv_folded"] = _spread(rows, "cv", "folded", ("gaussian",), seed)
+    return TransportNumbers(
+        heads=module.heads,
+        value_heads=module.value_heads,
+        inner=module.inner,
+        d=module.d,
+        joined_values=module.joined_values,
+        theory=theory,
+        floor=max(0.0, 1 - module.inner / module.d) ** 0.5,
+        gaussian_over_theory=None if gaussian is None else gaussian / theory,
+        spreads=spreads,
+    )
 
 
-def _against(
-    layers: Records,
-    name: str,
-    own: Callable[[Any], Any],
-    seed: int,
-    kinds: Sequence[str] = controls.KINDS,
-) -> dict[str, Any]:
+def _spread(rows: DataFrame, measure: str, own: str, kinds: Sequence[str], seed: int) -> Spread:
     """Own values against every control: values, ratios to the medians, shares outside."""
-    values = [_listed(own(layer)) for layer in layers]
-    pool = _pooled if name == "summed" else list
-    found: dict[str, Any] = {
-        "value": _interval(pool(values), seed),
-        "by_layer": [_mean(_defined(row)) for row in values],
-        "left_out": sum(v is None for row in values for v in row),
-    }
-    for kind in kinds:
-        points = [_points(layer["controls"][kind][name], len(v)) for layer, v in
-                  zip(layers, values, strict=True)]  # fmt: skip
-        ratios, below, above = [], 0, 0
-        for row, control in zip(values, points, strict=True):
-            pairs = [(v, c) for v, c in zip(row, control, strict=True)
-                     if v is not None and None not in c and c[0] > FLAT]  # fmt: skip
-            ratios.append([v / c[0] for v, c in pairs])
-            below += sum(v < c[1] for v, c in pairs)
-            above += sum(v > c[2] for v, c in pairs)
-        count = sum(len(row) for row in ratios)
-        found[kind] = {
-            "control": _mean([c[0] for row in points for c in row if None not in c]),
-            "control_by_layer": [
-                [_mean([c[k] for c in row if None not in c]) for k in range(3)] for row in points
-            ],
-            "ratio": _interval(pool(ratios), seed),
-            "below_5": below / count if count else None,
-            "above_95": above / count if count else None,
+    values = select(rows, kind=own, measure=measure)
+    layers = _layers(values)
+    by_layer = _groups(values, layers)
+    pool = measure == "summed"
+    return Spread(
+        value=_interval(by_layer, seed, pool),
+        by_layer=tuple(_mean(row) for row in by_layer),
+        left_out=values["value"].null_count(),
+        controls={
+            kind: _against(values, select(rows, kind=kind, measure=measure), seed, pool)
+            for kind in kinds
+        },
+    )
+
+
+def _against(values: DataFrame, control: DataFrame, seed: int, pool: bool) -> Against:
+    """Every value beside the control of its head, or the one control of its layer."""
+    pl = optional_module("polars")
+    layers = _layers(values)
+    joined = _beside(values, control)
+    pairs = joined.drop_nulls(["value", "median"]).filter(pl.col("median") > FLAT)
+    ratios = pairs.with_columns(value=pl.col("value") / pl.col("median"))
+    return Against(
+        control=_mean(joined["median"]),
+        control_by_layer=tuple(
+            zip(
+                *(
+                    [_mean(row) for row in _groups(joined, layers, point)]
+                    for point in ("median", "low", "high")
+                ),
+                strict=True,
+            )
+        ),
+        ratio=_interval(_groups(ratios, layers), seed, pool),
+        below_5=_share(pairs["value"] < pairs["low"]),
+        above_95=_share(pairs["value"] > pairs["high"]),
+    )
+
+
+def _beside(values: DataFrame, control: DataFrame) -> DataFrame:
+    """Values with the median, low and high of the control in their layer, text and head."""
+    place = ["layer", "text", "head"]
+    points = control.rename({"value": "median"}).select(*place, "median", "low", "high")
+    return values.drop("low", "high").join(
+        points, on=place, how="left", nulls_equal=True, maintain_order="left"
+    )
+
+
+def _reversibility(rows: DataFrame, seed: int) -> ReversibilityNumbers:
+    trained, shuffled = select(rows, kind="trained"), select(rows, kind="shuffled_rows")
+    means = select(trained, head=None)
+    parts: dict[str, dict[str, dict[str, Defect]]] = {}
+    for part, walks in (("heads", trained.drop_nulls("head")), ("head_mean", means)):
+        parts[part] = {
+            view: {
+                measure: _defect(
+                    select(walks, view=view),
+                    select(shuffled, view=view, measure=measure),
+                    select(rows, kind="matched", view=view, measure=measure)
+                    if part == "heads"
+                    else None,
+                    measure,
+                    seed,
+                )
+                for measure in measures
+            }
+            for view, measures in pattern_reversibility.DEFINED.items()
         }
-    return found
+    sizes = sorted({int(n) for n in select(means, view="reduced", measure="n")["value"]})
+    noise = tuple(Noise(n=n, **pattern_reversibility.noise(n)) for n in sizes)
+    return ReversibilityNumbers(**parts, noise=noise)
 
 
-def _points(quantiles: Any, count: int) -> list[list[Any]]:
-    """[median, 5%, 95%] for each of `count` values, from (3, count) or from (3,) for all."""
-    if not isinstance(quantiles[0], list):
-        return [quantiles] * count
-    return [list(point) for point in zip(*quantiles, strict=True)]
-
-
-def _reversibility(records: Records, causal: bool, seed: int) -> Any:
-    if causal:
-        return pattern_reversibility.CAUSAL
-    found: dict[str, Any] = {}
-    for part in ("heads", "head_mean"):
-        for view in ("whole", "reduced"):
-            cells = [_cells(r["reversibility"], part, view) for r in records]
-            for measure in pattern_reversibility.MEASURES:
-                if view == "whole" or measure != "curl":  # a diagonal taken out is no logit
-                    entry = _beside_shuffles(cells, measure, seed)
-                    if part == "heads":
-                        models = [_models(r["reversibility"], view, measure) for r in records]
-                        entry |= _beside_models(cells, models, measure, seed)
-                    found[f"{part}.{view}.{measure}"] = entry
-    sizes = {
-        text["head_mean"]["reduced"]["n"]
-        for r in records
-        for text in r["reversibility"]
-        if isinstance(text["head_mean"]["reduced"], dict)
-    }
-    found["noise"] = {str(n): pattern_reversibility.noise(n) for n in sorted(sizes)}
-    return found
-
-
-def _cells(texts: list[dict[str, Any]], part: str, view: str) -> list[list[Any]]:
-    """The results of one layer by head, each a list over texts; the head mean counts as one."""
-    by_text = [text[part] if part == "heads" else [text[part]] for text in texts]
-    return [[cell[view] for cell in head] for head in zip(*by_text, strict=True)]
-
-
-def _beside_shuffles(layers: list[list[list[Any]]], measure: str, seed: int) -> dict[str, Any]:
+def _defect(
+    walks: DataFrame, shuffled: DataFrame, matched: DataFrame | None, measure: str, seed: int
+) -> Defect:
     """Means over texts for each head, with intervals over heads within layers; counts of walks."""
-    cells = [cell for heads in layers for head in heads for cell in head]
-    whole = [cell for cell in cells if isinstance(cell, dict)]
-    entries = [cell.get(measure) for cell in whole]
-    points = [e for e in entries if isinstance(e, list)]
-    by_head = [[_entry_mean(head, measure) for head in heads] for heads in layers]
-    pool = _pooled if all(len(heads) == 1 for heads in layers) else list
+    pl = optional_module("polars")
+    cells = select(walks, measure=measure)
+    layers = _layers(cells)
+    points = _beside(cells, shuffled).drop_nulls("value")
+    heads = points.group_by("layer", "head", maintain_order=True).agg(
+        pl.col("value", "median").mean()
+    )
+    # Where a layer has one value, layers are resampled.
+    pool = cells.select("layer", "head").n_unique() == len(layers)
+    gaps = heads.with_columns(value=pl.col("value") - pl.col("median"))
+    no_structure = len(select(cells, reason=pattern_reversibility.NO_STRUCTURE))
+    return Defect(
+        value=_interval(_groups(heads, layers), seed, pool),
+        control=_interval(_groups(heads, layers, "median"), seed, pool),
+        difference=_interval(_groups(gaps, layers), seed, pool),
+        below_5=_share(points["value"] < points["low"]),
+        above_95=_share(points["value"] > points["high"]),
+        walks=len(points),
+        undefined=cells["value"].null_count() - no_structure,
+        no_structure=no_structure,
+        empty_rows=int(select(walks, measure="empty_rows")["value"].sum()),
+        draws_lost=int(select(walks, measure="draws_lost")["value"].sum()),
+        untrained=None if matched is None else _untrained(heads, matched, layers, seed),
+    )
 
-    def over_heads(value: Callable[[list[float]], float]) -> list[float] | None:
-        return _interval(
-            pool([[None if e is None else value(e) for e in h] for h in by_head]), seed
+
+def _untrained(heads: DataFrame, matched: DataFrame, layers: Sequence[int], seed: int) -> Untrained:
+    """Differences of each head from the norm-matched models' median at its layer."""
+    medians = [_mean(group) for group in _groups(matched, layers)]
+    groups = [
+        [] if median is None else [v - median for v in values if v is not None]
+        for values, median in zip(_groups(heads, layers), medians, strict=True)
+    ]
+    return Untrained(
+        heads=sum(map(len, groups)), median=_mean(medians), difference=_interval(groups, seed)
+    )
+
+
+def _depth(rows: DataFrame) -> DepthNumbers:
+    layers = _layers(rows)
+
+    def drawn(models: DataFrame) -> Drawn:
+        return Drawn(by_text=_by(models, layers, "text"), by_model=_by(models, layers, "member"))
+
+    def compared(found: DataFrame) -> DepthTable:
+        return DepthTable(
+            trained=_by(select(found, kind="trained"), layers, "text"),
+            other_text=_by(select(found, kind="other_text"), layers, "text"),
+            initialised=drawn(select(found, kind="initialised")),
+            matched=drawn(select(found, kind="matched")),
         )
 
-    return {
-        "value": over_heads(lambda e: e[0]),
-        "control": over_heads(lambda e: e[1]),
-        "difference": over_heads(lambda e: e[0] - e[1]),
-        "below_5": _share(e[0] < e[2] for e in points),
-        "above_95": _share(e[0] > e[3] for e in points),
-        "walks": len(points),
-        "undefined": len(cells) - len(whole) + sum(e is None for e in entries),
-        "no_structure": sum(isinstance(e, str) for e in entries),
-        "empty_rows": sum(cell["empty_rows"] for cell in whole),
-        "draws_lost": sum(cell["draws_lost"] for cell in whole),
-    }
+    return DepthNumbers(
+        transitions=len(layers),
+        views={
+            view: {
+                measure: compared(select(rows, view=view, measure=measure))
+                for measure in depth.MEASURES
+            }
+            for view in depth.VIEWS
+        },
+    )
 
 
-def _models(texts: list[dict[str, Any]], view: str, measure: str) -> float | None:
-    """The median over untrained models' heads, averaged over texts."""
-    return _mean([text["matched"][view].get(measure, [None])[0] for text in texts])
+def _collapse(rows: DataFrame, causal: bool) -> CollapseNumbers:
+    layers = _layers(rows)
+    bounded = "from_first" if causal else "osc"
+
+    def values(**where: str) -> ByText:
+        return _by(select(rows, **where), layers, "text")
+
+    def passed(view: str, measure: str) -> ByText:
+        where = {"view": view, "measure": measure}
+        entering = _by(select(rows, kind="entering", **where), layers[:1], "text")
+        return entering + values(kind="trained", **where)
+
+    stacks = {}
+    for kind in collapse.STACKS:
+        bounds = () if kind == "normed" else ("factor", "spread_factor", "bound")
+        stacks[kind] = Stack(
+            spread=values(kind=kind, measure=bounded),
+            **{
+                measure: values(kind=kind, measure=measure)
+                for measure in ("relative", "floor", *bounds)
+            },
+        )
+    return CollapseNumbers(
+        bounded=bounded,
+        trained={
+            view: Distances(relative=passed(view, "relative"), osc=passed(view, "osc"))
+            for view in depth.VIEWS
+        },
+        models={
+            kind: {view: values(kind=kind, view=view, measure="relative") for view in depth.VIEWS}
+            for kind in MODELS
+        },
+        stacks=stacks,
+    )
 
 
-def _beside_models(
-    layers: list[list[list[Any]]], models: list[float | None], measure: str, seed: int
-) -> dict[str, Any]:
-    """Differences of each head from the norm-matched models' median at its layer."""
-    groups = []
-    for heads, median in zip(layers, models, strict=True):
-        means = [_entry_mean(head, measure) for head in heads]
-        groups.append([] if median is None else [e[0] - median for e in means if e is not None])
-    return {
-        "heads": sum(map(len, groups)),
-        "matched": _mean(models),
-        "difference_matched": _interval(groups, seed),
-    }
+def _layers(rows: DataFrame) -> list[int]:
+    return rows["layer"].unique(maintain_order=True).to_list()
 
 
-def _entry_mean(head: list[Any], measure: str) -> list[float] | None:
-    """[value, control median] of one head, averaged over the texts where both are defined."""
-    entries = [cell.get(measure) for cell in head if isinstance(cell, dict)]
-    points = [e for e in entries if isinstance(e, list)]
-    return [sum(e[k] for e in points) / len(points) for k in (0, 1)] if points else None
+def _groups(rows: DataFrame, layers: Sequence[int], column: str = "value") -> Groups:
+    """The values of every layer, in the order of the rows."""
+    found = {key: part[column].to_list() for (key,), part in rows.group_by("layer")}
+    return [found.get(layer, []) for layer in layers]
+
+
+def _by(rows: DataFrame, layers: Sequence[int], column: str) -> ByText:
+    """Every layer's values by text or member, the mean over whatever else there is."""
+    pl = optional_module("polars")
+    means = rows.group_by("layer", column, maintain_order=True).agg(pl.col("value").mean())
+    return tuple(tuple(group) for group in _groups(means, layers))
+
+
+def _interval(
+    groups: Sequence[Sequence[float | None]], seed: int, pool: bool = False
+) -> Interval | None:
+    """[mean, low, high], resampled within layers, or over all where pooled; None of nothing."""
+    kept = [_defined(group) for group in groups]
+    if pool:
+        kept = [[value for group in kept for value in group]]
+    if not any(kept):
+        return None
+    mean, low, high = interval(kept, seed)
+    return mean, low, high
 
 
 def _share(flags: Iterable[bool]) -> float | None:
     listed = list(flags)
     return sum(listed) / len(listed) if listed else None
-
-
-def _pooled(groups: Sequence[Sequence[Any]]) -> list[list[Any]]:
-    """One group of all: where a layer has one value, layers are resampled."""
-    return [[value for group in groups for value in group]]
-
-
-def _depth(records: Records) -> Any:
-    """{view: {measure: {model: [[value of each text] of each transition]}}}; models averaged.
-
-    Beside them, under initialised_models and matched_models, each model averaged over texts.
-    """
-    layers = [r["depth"] for r in records if r["depth"] is not None]
-    found: dict[str, Any] = {"transitions": len(layers)}
-    for view in depth.VIEWS:
-        found[view] = {}
-        for measure in depth.MEASURES:
-            table: dict[str, Any] = {
-                name: [[text[view][measure] for text in layer[name]] for layer in layers]
-                for name in ("real", "other_text")
-            }
-            for kind in MODELS:
-                table[kind] = [
-                    [_mean(_defined(m[t][view][measure] for m in layer[kind]))
-                     for t in range(len(layer["real"]))]
-                    for layer in layers
-                ]  # fmt: skip
-                table[f"{kind}_models"] = [
-                    [_mean(_defined(text[view][measure] for text in m)) for m in layer[kind]]
-                    for layer in layers
-                ]
-            found[view][measure] = table
-    return found
-
-
-def _collapse(records: Records, causal: bool) -> dict[str, Any]:
-    """Lists over layers of lists over texts."""
-    layers = [r["collapse"] for r in records]
-    key = "from_first" if causal else "osc"
-    found: dict[str, Any] = {"bounded": key}
-    for view in ("whole", "no_sinks"):
-        for measure in ("relative", "osc"):
-            found[f"real.{view}.{measure}"] = [
-                [t[view][measure] for t in layers[0]["entering"]],
-                *([t[view][measure] for t in layer["real"]] for layer in layers),
-            ]
-        for kind in MODELS:
-            found[f"{kind}.{view}.relative"] = [
-                [_mean([m[t][view]["relative"] for m in layer[kind]])
-                 for t in range(len(layer["real"]))]
-                for layer in layers
-            ]  # fmt: skip
-    for stack in ("normed", "bare", "frozen"):
-        for measure in ("relative", key, "floor", "factor", "spread_factor", "bound"):
-            if stack != "normed" or measure not in ("factor", "spread_factor", "bound"):
-                found[f"{stack}.{measure}"] = [
-                    [None if t[stack] is None else t[stack][measure] for t in layer["stacks"]]
-                    for layer in layers
-                ]
-    return found
-
-
-def _interval(groups: Sequence[Sequence[float | None]], seed: int) -> list[float] | None:
-    kept = [_defined(group) for group in groups]
-    return interval(kept, seed) if any(kept) else None
-
-
-def _listed(value: Any) -> list[float | None]:
-    return value if isinstance(value, list) else [value]
 
 
 def _defined(values: Iterable[float | None]) -> list[float]:

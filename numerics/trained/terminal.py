@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from rich.console import Console
 
 from numerics.runs import ranks, terminal
 from numerics.trained import gate
+from numerics.trained.records import Header, LayerIdentity
 from numerics.trained.tokens import Tokens
 
 COLUMNS = (
@@ -24,14 +24,14 @@ COLUMNS = (
 )
 
 
-def announce(header: dict[str, Any], texts: Sequence[Tokens]) -> None:
+def announce(header: Header, texts: Sequence[Tokens]) -> None:
     """Print what is about to be measured, and what of the texts is left out."""
-    model = header["model"]
+    model = header.model
     print(
-        f"{model['name']}: {model['architecture']}, {model['layers']} layers, n = "
-        f"{', '.join(str(len(t.ids)) for t in texts)}, d = {model['d']}, H = {model['heads']}"
+        f"{model.name}: {model.architecture}, {model.layers} layers, n = "
+        f"{', '.join(str(len(t.ids)) for t in texts)}, d = {model.d}, H = {model.heads}"
     )
-    for name, digest in header["sha256"].items():
+    for name, digest in header.sha256.items():
         print(f"{name}: sha256 {digest}")
     for t in texts:
         n, total = len(t.ids), t.tokens_in_text
@@ -46,19 +46,14 @@ def progress(steps: int) -> Iterator[gate.Advance]:
         yield shown.done
 
 
-def _row(record: dict[str, Any]) -> tuple[str, ...]:
-    found = record["identity"]
-    keys = ("parity_attention", "parity_layer", "edges", "matrices")
-    tail = (
-        str(found["rows_formed"]),
-        f"{found['surrogate']:.4f}",
-        f"{found['row_sum_deviation']:.1e}",
-    )
-    return (str(record["layer"]), *(f"{found[key]:.1e}" for key in keys), *tail)
+def _row(found: LayerIdentity) -> tuple[str, ...]:
+    errors = (found.parity_attention, found.parity_layer, found.edges, found.matrices)
+    tail = (str(found.rows_formed), f"{found.surrogate:.4f}", f"{found.row_sum_deviation:.1e}")
+    return (str(found.layer), *(f"{error:.1e}" for error in errors), *tail)
 
 
-def print_table(records: Sequence[dict[str, Any]]) -> None:
+def print_table(layers: Sequence[LayerIdentity]) -> None:
     """Print parity and identity of every layer."""
-    rows = [_row(r) for r in records]
+    rows = [_row(found) for found in layers]
     title = "attention module against its connection walk"
     terminal.print_table(Console(), COLUMNS, rows, title)

@@ -119,7 +119,8 @@ def outcome(id: str, said: str) -> Callable[[dict[str, Any]], None]:
 
 
 def ratio(content: dict[str, Any]) -> None:
-    content["numbers"]["transports"]["cv"]["gaussian"]["ratio"] = [0.5, 0.4, 0.6]
+    spreads = content["numbers"]["transports"]["spreads"]
+    spreads["cv"]["controls"]["gaussian"]["ratio"] = [0.5, 0.4, 0.6]
 
 
 def test_a_verdict_typed_in_by_hand_is_a_fault_and_fails_its_claims(
@@ -140,14 +141,30 @@ def test_a_changed_number_no_longer_fits_its_sentence(changed: Callable[..., Pat
 
 
 BROKEN: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
-    "no numbers": (lambda c: c.pop("numbers"), "without numbers"),
+    "no numbers": (lambda c: c.pop("numbers"), "missing required field `numbers`"),
     "a part of the layers": (
         lambda c: c["model"].update(layers_measured=1),
         "measured 1 of .* layers",
     ),
     "few draws": (lambda c: c["arguments"].update(draws=199), "fewer than 200 draws"),
     "no commit": (lambda c: c.update(commit=None), "measured at no commit"),
-    "numbers of another shape": (lambda c: c.update(numbers={"transports": []}), "not a whole"),
+    "numbers of another shape": (
+        lambda c: c["numbers"].update(transports=[]),
+        r"Expected `object`, got `array` - at `\$.numbers.transports`",
+    ),
+    "a field that none is": (lambda c: c.update(sed=0), "unknown field `sed`"),
+    "a number in words": (
+        lambda c: c["numbers"]["identity"].update(edges="small"),
+        r"Expected `float`, got `str` - at `\$.numbers.identity.edges`",
+    ),
+    "tables of no rows": (
+        lambda c: c["numbers"]["collapse"]["stacks"]["normed"].update(relative=[]),
+        "not a whole summary of analyze .IndexError",
+    ),
+    "a measure left out": (
+        lambda c: c["numbers"]["depth"]["views"]["no_sinks"].pop("distance"),
+        "not a whole summary of analyze .KeyError",
+    ),
 }
 
 

@@ -25,6 +25,8 @@ from numerics.trained.models.architectures import Layer
 from numerics.trained.models.attention import AttentionWeights, attention_pattern
 
 STACKS = ("normed", "bare", "frozen")
+MEASURES = ("relative", "osc", "from_first", "floor")
+BOUNDED_MEASURES = (*MEASURES, "factor", "spread_factor", "bound")  # of the bare and frozen stacks
 LARGEST = 1e100  # of a bare stack's entries: beyond, squares overflow
 FLOOR = 8 * 2.0**-53
 EPS = 1e-12

@@ -14,9 +14,8 @@ has transient states, hence no pi > 0: nothing is defined there, and 0 would be 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -26,8 +25,23 @@ from numerics.walks.chains import is_irreducible, stationary_distribution
 CAUSAL = "undefined (reducible; CW9 convention 1)"
 NO_LAW = "undefined (reducible: exact zeros)"
 NOISE = 2.0**-52
-Views = dict[str, dict[str, Any]]
+NO_STRUCTURE = "no structure"
 MEASURES = ("raw", "flow", "centred", "curl")
+DEFINED = {"whole": MEASURES, "reduced": MEASURES[:3]}  # a diagonal taken out is no logit
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One walk in one view: n tokens, rows dropped as empty, draws of the control without a law.
+
+    defects by measure: [value, control median, 5%, 95%]; NO_STRUCTURE for 0/0; None where half
+    of the draws give no control. curl is absent where the walk has no logits.
+    """
+
+    n: int
+    empty_rows: int
+    draws_lost: int
+    defects: Mapping[str, list[float] | str | None]
 
 
 @dataclass(frozen=True)
@@ -128,14 +142,13 @@ def shuffled_rows(
 
 def measure(
     P: torch.Tensor, sinks: Collection[int], draws: int, seed: Collection[int]
-) -> dict[str, dict[str, Any] | str]:
+) -> dict[str, Cell | str]:
     """Defects of one walk (n, n) whole and reduced (no sinks, no diagonal), beside their controls.
 
-    Each is {measure: [value, control median, 5%, 95%]}, null where the draws give no control, with
-    n and what was dropped, or the reason why nothing is defined.
+    By view a cell, or the reason why nothing is defined.
     """
     reduced = trimmed(P, sinks, diagonal=True)
-    found: dict[str, dict[str, Any] | str] = {}
+    found: dict[str, Cell | str] = {}
     for name, walk, empty in (("whole", P, 0), ("reduced", reduced.walk, reduced.empty)):
         if len(walk) < 3 or not is_irreducible(walk):
             found[name] = NO_LAW
@@ -146,16 +159,18 @@ def measure(
         if name == "whole" and bool((walk > 0).all()):
             values["curl"] = curl(walk.log())
             against["curl"] = curl(controls.log())
-        found[name] = {
-            "n": len(walk),
-            "empty_rows": empty,
-            "draws_lost": int(torch.isnan(against["raw"]).sum()),
-            **{m: _beside(values[m], against[m]) for m in values},
-        }
+        found[name] = Cell(
+            n=len(walk),
+            empty_rows=empty,
+            draws_lost=int(torch.isnan(against["raw"]).sum()),
+            defects={m: _beside(values[m], against[m]) for m in values},
+        )
     return found
 
 
-def of_models(patterns: Sequence[torch.Tensor], sinks: Collection[int]) -> Views:
+def of_models(
+    patterns: Sequence[torch.Tensor], sinks: Collection[int]
+) -> dict[str, dict[str, list[float]]]:
     """The defects over all heads of untrained models, patterns (H, n, n): [median, 5%, 95%]."""
     found: dict[str, dict[str, list[torch.Tensor]]] = {"whole": {}, "reduced": {}}
     for P in (head for pattern in patterns for head in pattern):
@@ -185,7 +200,7 @@ def noise(n: int) -> dict[str, float]:
 def _beside(value: torch.Tensor, control: torch.Tensor) -> list[float] | str | None:
     """A value with its control; None where half the draws have no law: the rest are chosen."""
     if bool(torch.isnan(value)):
-        return "no structure"
+        return NO_STRUCTURE
     if 2 * int(torch.isnan(control).sum()) >= len(control):
         return None
     return [value.item(), *_points(control)]

@@ -63,7 +63,7 @@ def layer_type(model: torch.nn.Module, tensor: str) -> str:
 @pytest.fixture
 def make_bert(tmp_path: Path) -> Callable[..., Path]:
     """Write a random BERT: make_bert(name=..., seed=..., dtype=..., rename=..., **config)."""
-    need("transformers", "tokenizers", "safetensors")
+    need("transformers", "tokenizers", "safetensors", "polars")
 
     def make(
         name: str = "tiny",
@@ -147,7 +147,7 @@ def write_decoder(directory: Path, kind: str, seed: int = 5, **changes: Any) -> 
 @pytest.fixture
 def make_decoder(tmp_path: Path) -> Callable[..., Path]:
     """Write a random decoder: make_decoder(kind, name=..., seed=..., dtype=..., **config)."""
-    need("transformers", "tokenizers", "safetensors")
+    need("transformers", "tokenizers", "safetensors", "polars")
 
     def make(kind: str, name: str | None = None, **changes: Any) -> Path:
         return write_decoder(tmp_path / (name or kind), kind, **changes)
@@ -158,7 +158,7 @@ def make_decoder(tmp_path: Path) -> Callable[..., Path]:
 @pytest.fixture(scope="session")
 def decoder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """The directory of a family's tiny decoder, written once; tests leave it as it is."""
-    need("transformers", "tokenizers", "safetensors")
+    need("transformers", "tokenizers", "safetensors", "polars")
     parent = tmp_path_factory.mktemp("decoders")
 
     def find(kind: str) -> Path:
@@ -180,6 +180,12 @@ def text(tmp_path: Path) -> Path:
     file = tmp_path / "text.txt"
     file.write_text("every walk returns home every frame unheard walk\n")
     return file
+
+
+@pytest.fixture(scope="session")
+def polars() -> None:
+    """The library of the long table."""
+    need("polars")
 
 
 @pytest.fixture(scope="session")

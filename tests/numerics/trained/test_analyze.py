@@ -21,7 +21,7 @@ from numerics.trained.models.bert import BertLayer
 from numerics.trained.tokens import read_text, tokenise
 
 FILES = [
-    *("collapse.svg", "depth.svg", "measurements.jsonl"),
+    *("collapse.svg", "depth.svg", "measurements.csv", "measurements.jsonl"),
     *("spectra.svg", "statements.md", "summary.json"),
 ]
 
@@ -29,7 +29,7 @@ FILES = [
 @pytest.fixture
 def unplotted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out the plots and most draws, which cost more than all else on a small model."""
-    monkeypatch.setattr(plots, "figures", lambda name, records, numbers: {})
+    monkeypatch.setattr(plots, "figures", lambda name, rows, numbers: {})
     monkeypatch.setattr(analyze, "LEAST_DRAWS", 10)
 
 
@@ -59,7 +59,8 @@ def test_summary_is_complete_and_the_same_twice(
     digests = {part: hashlib.sha256((tiny / part).read_bytes()).hexdigest() for part in parts}
     assert summary["sha256"] == digests
     assert [t["n"] for t in summary["texts"]] == [10]
-    assert (summary["model"]["d"], summary["model"]["heads"], summary["seed"]) == (15, 3, 0)
+    assert (summary["model"]["d"], summary["model"]["heads"]) == (15, 3)
+    assert summary["arguments"] == {"draws": 200, "seed": 0}
     assert set(summary["versions"]) >= {"python", "torch", "transformers", "safetensors"}
     assert summary["ok"]
     assert [layer["rows_formed"] for layer in summary["layers"]] == [10, 10]
@@ -203,7 +204,7 @@ def test_bad_input_is_one_line_and_status_2(
     assert not (tmp_path / "build").exists(), "something was written"
 
 
-@pytest.mark.parametrize("package", ["transformers", "safetensors", "tokenizers"])
+@pytest.mark.parametrize("package", ["transformers", "safetensors", "tokenizers", "polars"])
 def test_a_missing_package_says_how_to_install_it(
     package: str,
     tiny: Path,
@@ -281,7 +282,7 @@ def test_minilm_is_its_connection_walk_and_not_its_graph(minilm: Path) -> None:
     for index, layer, x in layers(model, tokens):
         parity = gate.gate_layer(index, layer, x)
         found = gate.identity_record(index, layer, x, model, parity, seed=0)
-        assert found["rows_formed"] == len(tokens.ids)
-        assert max(found["edges"], found["matrices"]) < 1e-13, f"layer {index}: {found}"
+        assert found.rows_formed == len(tokens.ids)
+        assert max(found.edges, found.matrices) < 1e-13, f"layer {index}: {found}"
         # Twelve heads with different transports: the head-mean graph misses most of the block.
-        assert found["surrogate"] > 0.5, f"layer {index}: {found}"
+        assert found.surrogate > 0.5, f"layer {index}: {found}"

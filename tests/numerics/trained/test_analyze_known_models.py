@@ -58,7 +58,7 @@ def outcomes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., dict[str, dict[str, Any]]]:
     """outcomes(checkpoint): the statements of a run on three texts, by id."""
-    monkeypatch.setattr(plots, "figures", lambda name, records, numbers: {})
+    monkeypatch.setattr(plots, "figures", lambda name, rows, numbers: {})
     files = []
     for number, text in enumerate(TEXTS):
         files.append(tmp_path / f"{number}.txt")
@@ -92,6 +92,33 @@ def test_isometric_and_reversible_heads_are_recognised(
 
 
 @pytest.mark.slow
+def test_a_head_that_carries_nothing_is_left_out_and_said_to_be(
+    make_bert: Callable[..., Path],
+    outcomes: Callable[..., dict[str, dict[str, Any]]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(analyze, "LEAST_DRAWS", 20)  # no verdict here rests on its quantiles
+
+    def silenced(name: str, tensor: torch.Tensor) -> torch.Tensor | None:
+        if not name.endswith("layer.1.attention.self.value.weight"):
+            return None
+        return torch.cat([torch.zeros_like(tensor[:8]), tensor[8:]])
+
+    directory = reshaped(make_bert(**SIZES), silenced)
+    assert "; 1 of no spread left out" in outcomes(directory)["EM.isometry"]["text"]
+    undefined = [
+        line.split(",")
+        for line in (directory / "out" / "measurements.csv").read_text().splitlines()
+        if line.endswith("not finite")
+    ]
+    heads = {(row[0], row[6]) for row in undefined if row[2] != "spectrum"}
+    assert heads == {("1", "0")}, "layer 1, head 0"
+    assert {row[2] for row in undefined if row[3] == "trained"} == {
+        "cv", "condition", "participation", "functional"
+    }  # fmt: skip
+
+
+@pytest.mark.slow
 def test_random_heads_are_not(
     make_bert: Callable[..., Path], outcomes: Callable[..., dict[str, dict[str, Any]]]
 ) -> None:
@@ -121,6 +148,7 @@ def test_decoders_have_no_reversibility_and_a_norm_to_fold(
     numbers = json.loads((directory / "out" / "summary.json").read_text())["numbers"]
     assert numbers["transports"]["value_heads"] == value_heads
     assert numbers["transports"]["joined_values"] == value_heads * numbers["transports"]["inner"]
-    assert numbers["transports"]["cv_folded"]["value"] != numbers["transports"]["cv"]["value"]
+    spreads = numbers["transports"]["spreads"]
+    assert spreads["cv_folded"]["value"] != spreads["cv"]["value"]
     assert numbers["collapse"]["bounded"] == "from_first"
     assert numbers["reversibility"] == "undefined (reducible; CW9 convention 1)"

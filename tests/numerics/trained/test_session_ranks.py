@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from numerics.runs.journal import Journal
 from numerics.runs.ranks import Ranks, over
 from numerics.trained import analyze, plots, session
 from numerics.trained.formats.checkpoint import Refused
@@ -33,7 +32,7 @@ for package in analyze.EXTRA:
     optional_module(package)
 identity.parity = lambda x, layer: identity.Parity(0.0, 0.0)
 identity.measure = lambda x, layer, rows: identity.Identity(0.0, 0.0, 0.5, len(rows), 0.0)
-plots.figures = lambda name, records, numbers: {}
+plots.figures = lambda name, rows, numbers: {}
 right = measurements.record
 model, text, out = map(Path, sys.argv[1:4])
 def rank(number, port, dies):
@@ -85,7 +84,7 @@ def test_a_dead_rank_ends_the_run_and_resuming_gives_what_one_process_gives(
     monkeypatch.setattr(identity, "parity", lambda x, layer: identity.Parity(0.0, 0.0))
     found = identity.Identity(0.0, 0.0, 0.5, 10, 0.0)
     monkeypatch.setattr(identity, "measure", lambda x, layer, rows: found)
-    monkeypatch.setattr(plots, "figures", lambda name, records, numbers: {})
+    monkeypatch.setattr(plots, "figures", lambda name, rows, numbers: {})
     alone = tmp_path / "alone"
     analyze.analyze(tiny, text, alone, Settings(draws=20))
     for name in ("measurements.jsonl", "summary.json", "statements.md"):
@@ -99,14 +98,6 @@ def test_all_ranks_refuse_what_one_refuses(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(session, "from_every_rank", lambda refusal: [None, refusal])
     with over(Ranks(0, 2)), pytest.raises(Refused, match=r"^rank 1: the reason$"):
         session.agree("the reason")
-
-
-@pytest.mark.parametrize("line", ["{}", '{"layer": "1"}', '{"layer": true}'])
-def test_a_line_that_is_no_layers_record_is_refused(tmp_path: Path, line: str) -> None:
-    file = tmp_path / "measurements.jsonl"
-    file.write_text(f'{{"kind": "run"}}\n{{"layer": 0}}\n{line}\n')
-    with pytest.raises(Refused, match="line 3 is no layer's record; remove the file"):
-        session.by_layer(Journal(file, {"kind": "run"}))
 
 
 def test_ranks_that_do_not_meet_are_status_2(
@@ -129,7 +120,7 @@ def test_ranks_that_do_not_meet_are_status_2(
 def test_a_killed_run_resumes_where_it_was(
     tiny: Path, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plots, "figures", lambda name, records, numbers: {})
+    monkeypatch.setattr(plots, "figures", lambda name, rows, numbers: {})
     whole, out = tmp_path / "whole", tmp_path / "out"
     settings = Settings(draws=20)
     analyze.analyze(tiny, text, whole, settings)

@@ -11,6 +11,7 @@ import torch
 from numerics.laplacians.reversibility import logit_gradient_defect, reversibility_defect
 from numerics.trained.measures import pattern_reversibility as pattern
 from numerics.trained.measures.pattern_reversibility import (
+    Cell,
     curl,
     defects,
     measure,
@@ -83,8 +84,8 @@ def test_uniform_rows_have_no_structure() -> None:
     assert bool(torch.isnan(defects(P, stationary(P))["centred"]))
     assert bool(torch.isnan(curl(P.log())))
     found = measure(P, (), 5, [0])["whole"]
-    assert isinstance(found, dict)
-    assert found["centred"] == "no structure"
+    assert isinstance(found, Cell)
+    assert found.defects["centred"] == "no structure"
 
 
 @pytest.mark.slow
@@ -148,8 +149,10 @@ def test_exactly_reversible_heads_are_recognised_and_random_ones_are_not() -> No
     for seed in range(12):
         for kind, P in (("reversible", symmetric(12, seed)), ("random", walk(12, seed))):
             found = measure(P, (0, 11), 200, [seed])["reduced"]
-            assert isinstance(found, dict)
-            value, _, low, _ = found["centred"]
+            assert isinstance(found, Cell)
+            centred = found.defects["centred"]
+            assert isinstance(centred, list)
+            value, _, low, _ = centred
             below[kind] += value < low
     assert below["reversible"] == 12, f"{below}"
     assert below["random"] <= 4, f"{below}: more than chance at 5%"
@@ -187,10 +190,10 @@ def test_two_closed_classes_have_no_law_and_end_no_run() -> None:
 def test_a_control_without_laws_is_none_and_never_nan() -> None:
     sunk = torch.softmax(10 * torch.tensor([[30.0, 0, 0], [30, 0, 1], [30, 1, 0]]).double(), dim=-1)
     found = measure(sunk, (), 20, [0])["whole"]
-    assert isinstance(found, dict)
-    assert found["draws_lost"] >= 10
-    assert found["raw"] is None, f"a value beside no control: {found}"
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert isinstance(found, Cell)
+    assert found.draws_lost >= 10
+    assert found.defects["raw"] is None, f"a value beside no control: {found}"
+    assert json.loads(json.dumps(found.defects, allow_nan=False)) == found.defects
     swapped = torch.tensor([[0.0, 1], [1, 0]]).double()
     assert measure(torch.block_diag(swapped, swapped), (), 20, [0])["whole"] == pattern.NO_LAW
     assert "centred" not in of_models([torch.full((1, 4, 4), 0.25).double()], ())["whole"]
