@@ -55,11 +55,24 @@ def test_storage_unit_is_half_the_spacing_at_one(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", DTYPES)
-def test_eta_is_half_the_smallest_subnormal(name: str) -> None:
+def test_eta_is_half_the_smallest_subnormal_where_nothing_is_flushed(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("numerics.rounding.units._flushes", lambda *arguments: False)
     smallest = tensor(name, np.array([max(2 * units(name).eta, 2.0**-1074)]))
     assert (smallest > 0).all()
     if name != "float64":  # where eta itself is not a number, and the smallest stands for it
         assert (tensor(name, np.array([units(name).eta])) == 0).all()
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_where_subnormals_are_flushed_eta_is_twice_the_smallest_that_is_not(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("numerics.rounding.units._flushes", lambda *arguments: True)
+    flush = units(name).flush
+    assert units(name).eta == 2 * flush
+    assert flush == {"float64": 2.0**-1022, "float16": 2.0**-14}.get(name, 2.0**-126)
 
 
 @pytest.mark.parametrize(("name", "top"), [("bfloat16", 256.0), ("float16", 2048.0)])
