@@ -103,7 +103,8 @@ for theorem in THEOREMS.values():
 
 # %%
 records = [check_theorem(identifier, stress=False) for identifier in IDS]
-RECORDS = {record.id: record for record in settle_uses(records)}
+settle_uses(records)
+RECORDS = {record["id"]: record for record in records}
 results(RECORDS)
 
 # %% [markdown]

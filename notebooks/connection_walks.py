@@ -468,7 +468,8 @@ plt.show()
 
 # %%
 records = [check_theorem(identifier, stress=False) for identifier in IDS]
-RECORDS = {record.id: record for record in settle_uses(records)}
+settle_uses(records)
+RECORDS = {record["id"]: record for record in records}
 closing.twins(THEOREMS, RECORDS)
 
 # %% [markdown]

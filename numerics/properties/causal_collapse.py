@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 from numerics.evidence.rates import Rate
 from numerics.properties import Residual, strategies
+from numerics.properties.hypotheses import Held, rounded
 from numerics.rounding import roundoff
 from numerics.walks.walk import softmax_walk
 
@@ -126,6 +127,24 @@ def contraction(weights: list[list[arb]]) -> arb:
 def own_factor(weights: list[list[arb]], k: int) -> arb:
     """A_kk, for the token k counted from 1."""
     return weights[k - 1][k - 1]
+
+
+def hypotheses(sample: Sample) -> Iterator[Held]:
+    """Rows are weights: of the equal tokens, of token k, and of the later ones."""
+    A, m = softmax_walk(sample.scores, sample.scores > -np.inf)[0], sample.k - 1
+    off = rounded(A, len(A))
+    yield Held("A>=0", {"A": A}, clause="contraction")
+    if m:
+        own, error = {"A_u": A[:m, :m]}, {"A_u": off[:m, :m]}
+        yield Held("A_u sums to 1", own, error, "token_k")
+        own, error = {"V": A[m, :m], "a": np.asarray(A[m, m])}, {"V": off[m, :m], "a": off[m, m]}
+        yield Held("row k sums to 1", own, error, "token_k")
+    if m and len(A) > m + 1:
+        later, parts = slice(m + 1, None), ("C", "b", "A_x")
+        places = (slice(0, m), m, later)
+        own = {name: A[later, place] for name, place in zip(parts, places, strict=True)}
+        error = {name: off[later, place] for name, place in zip(parts, places, strict=True)}
+        yield Held("later rows sum to 1", own, error, "token_k")
 
 
 def residual(sample: Sample) -> Residual:

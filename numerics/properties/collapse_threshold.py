@@ -10,6 +10,7 @@ one of the comparisons; `rates` measures the limits for c = 1, 2, 3.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import log, prod
@@ -20,6 +21,7 @@ from hypothesis import strategies as st
 
 from numerics.collapse import rates as collapse_rates
 from numerics.properties import Residual, strategies
+from numerics.properties.hypotheses import Held
 from numerics.rounding import roundoff
 from numerics.walks.walk import softmax_walk
 
@@ -151,6 +153,20 @@ def pair(sample: Sample) -> tuple[int, int]:
     if sample.clause == "causal":
         return 1, 0
     return int(np.argmax(sample.members)), int(np.argmin(sample.members))
+
+
+def hypotheses(sample: Sample) -> Iterator[Held]:
+    """Tokens stand in two clusters, the first of as many as the indicator counts."""
+    if sample.clause == "causal":
+        return
+    x, first = sample.x, sample.members
+    g, base = first.astype(x.dtype), x[~first][0]
+    count = np.asarray(int(first.sum()), x.dtype)
+    yield Held("p>0", {"p": count}, clause="two_clusters")
+    yield Held("g is the indicator of p tokens", {"g": g, "p": count}, clause="two_clusters")
+    parts = {"X_{l}": x, "g": g, "v": x[first][0] - base, "c_{l}": base, "h_{l}": np.asarray(1.0)}
+    parts["h_{l}"] = parts["h_{l}"].astype(x.dtype)
+    yield Held("two clusters at level l", parts, clause="two_clusters")
 
 
 def residual(sample: Sample) -> Residual:

@@ -6,12 +6,14 @@ with offset rho_i W_O^T b_V + b_O, for any walk matrix P (masked, causal, killed
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from hypothesis import strategies as st
 
 from numerics.properties import Residual, strategies
+from numerics.properties.hypotheses import Held, rounded
 from numerics.rounding import roundoff
 from numerics.walks.walk import single_head_walk, softmax_walk
 
@@ -58,6 +60,14 @@ def samples(draw: strategies.Draw) -> Sample:
         b_v=strategies.tokens(draw, rng, 1, size.d_v, dtype)[0],
         b_o=strategies.tokens(draw, rng, 1, size.d_out, dtype)[0],
     )
+
+
+def hypotheses(sample: Sample) -> Iterator[Held]:
+    """Rows that see a key are stochastic, if no weight goes to a sink."""
+    p = sample.walk_matrix()
+    p = p[p.any(axis=1)]
+    if not sample.sink and len(p):
+        yield Held("P sums to 1", {"P": p}, {"P": rounded(p, p.shape[1])}, "biases")
 
 
 def residual(sample: Sample) -> Residual:

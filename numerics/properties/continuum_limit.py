@@ -9,6 +9,7 @@ back. `rates` measures the limit on curved spaces.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 
 from numerics.laplacians import continuum
 from numerics.properties import Residual, strategies
+from numerics.properties.hypotheses import Held
 from numerics.rounding import roundoff
 from numerics.walks.walk import Walk
 
@@ -92,6 +94,17 @@ def limit(sample: Sample) -> np.ndarray:
     drift = (sample.slope / sample.rho) @ sample.gradient
     square = sample.u.dtype.type(sample.step) ** 2
     return (square if sample.corners else square / d) * (laplacian + drift)
+
+
+def hypotheses(sample: Sample) -> Iterator[Held]:
+    """The density is positive at the offsets, which are isotropic under equal weights."""
+    density, _ = neighbourhood(sample)
+    yield Held("rho>0", {"rho": density})
+    offsets = sample.offsets()
+    m, d = offsets.shape
+    step = sample.step if sample.corners else sample.step / np.sqrt(d)
+    equal, sigma = np.full(m, 1 / m, offsets.dtype), np.asarray(step, offsets.dtype)
+    yield Held("offsets are isotropic", {"w": equal, "y": offsets, "sigma": sigma})
 
 
 def residual(sample: Sample) -> Residual:

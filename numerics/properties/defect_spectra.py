@@ -8,6 +8,7 @@ A sample makes one of the two comparisons.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -15,6 +16,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from numerics.properties import Residual, strategies
+from numerics.properties.hypotheses import Held
 from numerics.properties.laplacian_reduction import signed_permutations
 from numerics.rounding import roundoff
 from numerics.walks.walk import Walk, softmax_walk
@@ -55,6 +57,15 @@ def samples(draw: strategies.Draw) -> Sample:
         turns = turns + rng.normal(size=turns.shape)
     p, q = (strategies.tokens(draw, rng, n, d, dtype) for _ in range(2))
     return Sample(clause, flow.astype(dtype), turns.astype(dtype), p, q)
+
+
+def hypotheses(sample: Sample) -> Iterator[Held]:
+    """Flows are nonnegative; the blocks whose defects are measured are isometric."""
+    flow, turns = sample.flow, sample.turns
+    yield Held("P>=0", {"P": flow}, clause="range")
+    if sample.clause == "defects":
+        frames = np.zeros_like(turns[0]) + np.eye(turns.shape[-1], dtype=turns.dtype)
+        yield Held("T is isometric on edges of P", {"P": flow, "F": frames, "T": turns})
 
 
 def residual(sample: Sample) -> Residual:

@@ -9,6 +9,7 @@ the squares of the theorem.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 from numerics.properties import Residual, strategies
 from numerics.properties.distance_cost import difference
+from numerics.properties.hypotheses import Held
 from numerics.rounding import roundoff
 from numerics.rounding.roundoff import Rounded
 from numerics.scores.geodesic import geodesic_scores
@@ -53,6 +55,14 @@ def balanced(rng: np.random.Generator, n: int) -> np.ndarray:
     c = rng.integers(-99, 100, size=(n, VECTORS))
     c[-1] -= c.sum(axis=0)
     return c
+
+
+def hypotheses(sample: Sample) -> Iterator[Held]:
+    """Vectors sum to 0, and the points of a line are in order."""
+    for vector in sample.c.T:
+        yield Held("e sums to 0", {"e": vector})
+    if sample.clause == "cuts" and len(sample.line) > 1:
+        yield Held("g>=0", {"g": sample.line[1:] - sample.line[:-1]})
 
 
 def residual(sample: Sample) -> Residual:

@@ -8,6 +8,7 @@ A sample makes one of the two comparisons.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from numerics.pairings.readouts import readout
 from numerics.properties import Residual, strategies
+from numerics.properties.hypotheses import Held
 from numerics.rounding.roundoff import Rounded, exact
 
 CLAUSES = ("world", "affine")
@@ -63,6 +65,15 @@ def samples(draw: strategies.Draw) -> Sample:
         listed.astype(dtype), strategies.matrices(draw, rng, d_o, d, dtype),
         rng.normal(size=d_o).astype(dtype),
     )  # fmt: skip
+
+
+def hypotheses(sample: Sample) -> Iterator[Held]:
+    """Each place lists one token; the pairing and the weights are nonnegative."""
+    listing = np.eye(len(sample.v), dtype=sample.v.dtype)[sample.places]
+    yield Held("B is a map", {"B": listing}, clause="world")
+    yield Held("\\kappa>=0", {"\\kappa": sample.kappa}, clause="hull")
+    mass = np.broadcast_to(sample.mu, sample.kappa.shape)
+    yield Held("\\mu>=0", {"\\mu": mass}, clause="hull")
 
 
 def residual(sample: Sample) -> Residual:

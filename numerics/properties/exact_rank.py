@@ -7,6 +7,7 @@ Q, is compared with the closed form within what the rounding errors of the entri
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -16,6 +17,7 @@ from flint import fmpq, fmpq_mat, fmpz_mat
 from hypothesis import strategies as st
 
 from numerics.properties import Residual, strategies
+from numerics.properties.hypotheses import Held
 from numerics.rounding import roundoff
 from numerics.rounding.roundoff import Rounded
 from numerics.scores.geodesic import geodesic_scores
@@ -60,6 +62,14 @@ def samples(draw: strategies.Draw) -> Sample:
         s = 2.0 ** rng.integers(-4, 5, size=d)
     t = np.zeros(d) if kind == "powers of two" else s * rng.uniform(-2, 2, size=d)
     return Sample(clause, PrincipalLattice(d, doubled, pairs), s.astype(dtype), t.astype(dtype))
+
+
+def hypotheses(sample: Sample) -> Iterator[Held]:
+    """The directions beyond the first d are the edges of a simple graph."""
+    lattice = sample.lattice
+    if lattice.pairs:
+        edges = lattice.directions()[lattice.size - lattice.pairs :].astype(np.float64)
+        yield Held("E is a simple graph", {"E": edges}, clause="certificate")
 
 
 def residual(sample: Sample) -> Residual:

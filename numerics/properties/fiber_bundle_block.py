@@ -9,7 +9,7 @@ Scores are exact rationals and their exponentials balls of 200 bits.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from numerics.fiber_bundle import MetricField, geodesic_attention
 from numerics.fiber_bundle.rounding import score_error
 from numerics.properties import Residual, strategies
+from numerics.properties.hypotheses import Held
 from numerics.rounding.units import gamma, units
 
 CLAUSES = ("reduction", "homogeneous", "signed_permutations", "causal")
@@ -72,6 +73,14 @@ def samples(draw: strategies.Draw) -> Sample:
         draw(st.sampled_from(KINDS)), draw(st.sampled_from((1.0, 0.5, 2.0, 0.7))),
         draw(st.booleans()),
     )  # fmt: skip
+
+
+def hypotheses(sample: Sample) -> Iterator[Held]:
+    """What moves coordinates is a permutation with signs."""
+    if sample.clause == "signed_permutations":
+        B = np.eye(len(sample.places), dtype=sample.x.dtype)[sample.places]
+        yield Held("B is a permutation matrix", {"B": B})
+        yield Held("s is a vector of signs", {"s": sample.signs})
 
 
 def residual(sample: Sample) -> Residual:

@@ -7,7 +7,7 @@ without rounding. `rates` measures the expansions on charts of known transport.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -18,6 +18,7 @@ from numerics.evidence.rates import Rate
 from numerics.metrics import connections
 from numerics.metrics.connections import curvature_proxy, frame_transports, torsion_gap
 from numerics.properties import Residual, strategies
+from numerics.properties.hypotheses import Held
 from numerics.rounding.roundoff import Rounded, exact
 
 CLAUSES = ("isometries", "flatness", "teleparallel")
@@ -77,6 +78,13 @@ def samples(draw: strategies.Draw) -> Sample:
 def signed_permutation(rng: np.random.Generator, d: int) -> np.ndarray:
     """A permutation matrix with signs."""
     return np.eye(d)[rng.permutation(d)] * rng.choice([-1.0, 1.0], size=(1, d))
+
+
+def hypotheses(sample: Sample) -> Iterator[Held]:
+    """Frames have the stored inverses, and turns are orthogonal."""
+    frames = {"E": sample.frames, "E^{-1}": sample.coframes}
+    yield Held("E^{-1} inverts E", frames, clause="isometries")
+    yield Held("R is orthogonal", {"R": sample.turns}, clause="isometries")
 
 
 def residual(sample: Sample) -> Residual:

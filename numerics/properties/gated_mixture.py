@@ -6,12 +6,14 @@ T_ij = sum_h g^h_ij T^h / w_h, g^h_ij = w_h A^h_ij / P_ij on the support of P, f
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from hypothesis import strategies as st
 
 from numerics.properties import Residual, strategies
+from numerics.properties.hypotheses import Held
 from numerics.rounding import roundoff
 from numerics.walks.transports import head_transports, head_weights
 from numerics.walks.walk import multi_head_walk, softmax_walk
@@ -52,6 +54,13 @@ def samples(draw: strategies.Draw) -> Sample:
         w_o=strategies.matrices(draw, rng, size.d_v, size.d_out, dtype, size.heads),
         weights=strategies.head_weights(draw, rng, size.heads, dtype),
     )
+
+
+def hypotheses(sample: Sample) -> Iterator[Held]:
+    """Attention is nonnegative and the weights of the heads are positive."""
+    yield Held("A>=0", {"A": sample.attention()})
+    if sample.weights is not None:
+        yield Held("w>0", {"w": sample.weights})
 
 
 def residual(sample: Sample) -> Residual:

@@ -12,12 +12,14 @@ comparisons.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from hypothesis import strategies as st
 
 from numerics.properties import Residual, strategies
+from numerics.properties.hypotheses import Held, rotation_error, rounded
 from numerics.rounding import roundoff
 from numerics.rounding.roundoff import Rounded, exact
 
@@ -158,6 +160,27 @@ def softmax(scores: np.ndarray) -> np.ndarray:
     """The rows' softmax weights, shifted by their largest score."""
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
     return powers / powers.sum(axis=1, keepdims=True)
+
+
+def hypotheses(sample: Sample) -> Iterator[Held]:
+    """Points lie on the quadric, and what moves them keeps the form."""
+    eta, d = sample.eta, len(sample.eta)
+    if sample.clause in ("quadrics", "normalised_mean"):
+        yield Held("O keeps the form", {"eta": eta, "O": sample.left})
+        sign = np.asarray(eta[0])
+        yield Held("epsilon is a sign", {"epsilon": sign}, clause="normalised_mean")
+        for q in sample.q:
+            parts = {"q": q, "eta": eta, "epsilon": sign}
+            yield Held("q on the quadric", parts, {"q": rounded(q, d + 3)}, "quadrics")
+    elif sample.clause in ("log_euclidean", "grassmannian"):
+        yield Held("O is orthogonal", {"O": sample.left})
+    elif sample.clause == "rotations":
+        yield Held("A is orthogonal", {"A": sample.left})
+        yield Held("B is orthogonal", {"B": sample.right})
+        for Q in sample.q:
+            yield Held("Q is orthogonal", {"Q": Q}, {"Q": np.full(Q.shape, rotation_error(d))})
+    elif sample.clause == "flat":
+        yield Held("tau>0", {"tau": np.asarray(sample.tau)})
 
 
 def residual(sample: Sample) -> Residual:

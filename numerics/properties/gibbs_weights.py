@@ -8,6 +8,7 @@ A sample makes one of the two comparisons.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 from numerics.pairings.readouts import free_energy, gibbs_weights
 from numerics.properties import Residual, strategies
+from numerics.properties.hypotheses import Held, rounded
 from numerics.rounding import roundoff
 
 CLAUSES = ("softmax", "gibbs")
@@ -53,6 +55,16 @@ def samples(draw: strategies.Draw) -> Sample:
     p = rng.exponential(size=(n, m)) * (rng.random((n, m)) < draw(st.sampled_from((0.5, 1.0))))
     total = p.sum(axis=1, keepdims=True)
     return Sample(clause, scores, None, tau, (p / np.where(total > 0, total, 1)).astype(dtype))
+
+
+def hypotheses(sample: Sample) -> Iterator[Held]:
+    """The temperature is positive; rows of weights with mass are squares of unit vectors."""
+    yield Held("tau>0", {"tau": np.asarray(sample.tau)}, clause="gibbs")
+    p = sample.p[sample.p.any(axis=1)]
+    if sample.clause == "gibbs" and len(p):
+        a = np.sqrt(p)
+        yield Held("a>=0", {"a": a})
+        yield Held("rows of a are unit vectors", {"a": a}, {"a": rounded(a, p.shape[1] + 1)})
 
 
 def residual(sample: Sample) -> Residual:

@@ -9,6 +9,7 @@ A sample makes one of the two comparisons.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
@@ -17,6 +18,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from numerics.properties import Residual, strategies
+from numerics.properties.hypotheses import Held
 from numerics.rounding import roundoff
 from numerics.walks.head_count import realignment, softmax_heads
 from numerics.walks.transports import head_transports
@@ -78,6 +80,14 @@ def _operator(draw: strategies.Draw, rng: np.random.Generator, dtype: type) -> O
     left[:, -1] += rng.integers(-3, 4, size=width) - left.sum(axis=1)
     right = rng.integers(-3, 4, size=(width, d_out, d_in))
     return Operator(np.einsum("ijh,hab->ijab", left, right), dtype)
+
+
+def hypotheses(sample: Sample) -> Iterator[Held]:
+    """The block rows of an operator of softmax heads have one sum."""
+    if isinstance(sample, Operator):
+        V = sample.blocks.astype(np.float64)
+        sums = {"V": V, "V_+": V[0].sum(axis=0)}
+        yield Held("block rows of V sum to V_+", sums, clause="column_space")
 
 
 def residual(sample: Sample) -> Residual:

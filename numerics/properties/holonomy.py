@@ -9,6 +9,7 @@ A sample makes one of the two comparisons.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 
 from numerics.laplacians import holonomy
 from numerics.properties import Residual, strategies
+from numerics.properties.hypotheses import Held, inverse_error
 from numerics.rounding import roundoff
 from numerics.walks.walk import Walk, softmax_walk
 
@@ -94,6 +96,19 @@ def connection(rng: np.random.Generator, n: int, d: int, condition: float) -> np
             edges[i, j] = strategies.conditioned(rng, d, condition)
             edges[j, i] = np.linalg.inv(edges[i, j])
     return edges
+
+
+def hypotheses(sample: Sample) -> Iterator[Held]:
+    """Flat transports come from frames; others are mutually inverse along the edges."""
+    P, T = sample.weights, sample.transports
+    frames = {"g": sample.frames, "g^{-1}": sample.coframes}
+    if sample.clause == "spectrum":
+        yield Held("g^{-1} inverts g", frames)
+        yield Held("T is gauged along P", {"P": P, "T": T} | frames)
+        return
+    errors = {"T": inverse_error(np.swapaxes(T, 0, 1), T)}
+    edges = (P > 0).astype(P.dtype)
+    yield Held("T_ij inverts T_ji along E[i, j]", {"E": edges, "T": T}, errors)
 
 
 def residual(sample: Sample) -> Residual:

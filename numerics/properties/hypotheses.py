@@ -128,6 +128,22 @@ def rounded(array: np.ndarray, roundings: int) -> np.ndarray:
     return gamma(roundings, model.store) * size + roundings * model.eta
 
 
+def rotation_error(d: int) -> float:
+    """What Householder QR leaves of each entry of a d x d rotation (Higham 2002, 19.4)."""
+    return gamma(8 * d * d, _FLOAT64.store)
+
+
+def inverse_error(matrix: np.ndarray, inverse: np.ndarray) -> np.ndarray:
+    """What elimination leaves of the entries of inverses (..., d, d) of matrices (..., d, d).
+
+    gamma_8d |X| |A| |X| in the norm of the largest entry, (..., 1, 1), for condition numbers far
+    below 1/u. Source: Higham 2002, 14.1.
+    """
+    size, known = np.abs(matrix.astype(np.float64)), np.abs(inverse.astype(np.float64))
+    largest = (known @ size @ known).max(axis=(-2, -1), keepdims=True)
+    return gamma(8 * matrix.shape[-1], _FLOAT64.store) * largest
+
+
 def holds(
     hypothesis: Assumption, arrays: Mapping[str, Array], errors: Mapping[str, Array] | None = None
 ) -> bool:

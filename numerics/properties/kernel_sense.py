@@ -9,6 +9,7 @@ A sample makes one of the two comparisons.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 from numerics.properties import Residual, strategies
 from numerics.properties import score_rank as ra1
 from numerics.properties.distance_matrices import balanced, form_error, quadratic_form
+from numerics.properties.hypotheses import Held
 from numerics.rounding import roundoff
 from numerics.scores.geodesic import geodesic_scores
 
@@ -49,6 +51,12 @@ def samples(draw: strategies.Draw) -> Sample:
     S, rows, columns = (rng.normal(size=shape).astype(dtype) for shape in ((n, n), n, n))
     return Sample(clause, tokens.x, tokens.D[0], tokens.U[0], S, rows, columns,
                   balanced(rng, n).astype(dtype))  # fmt: skip
+
+
+def hypotheses(sample: Sample) -> Iterator[Held]:
+    """Vectors sum to 0."""
+    for vector in sample.c.T:
+        yield Held("c sums to 0", {"c": vector}, clause="conditional")
 
 
 def residual(sample: Sample) -> Residual:

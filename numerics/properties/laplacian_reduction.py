@@ -9,6 +9,7 @@ of two, T_ij = F_i^-1 Q_ij F_j with signed permutations Q_ij and dyadic triangul
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 
 from numerics.laplacians.laplacian import connection_laplacian, dirichlet_energy
 from numerics.properties import Residual, strategies
+from numerics.properties.hypotheses import Held
 from numerics.rounding import roundoff
 from numerics.walks.walk import Walk
 
@@ -108,6 +110,26 @@ def symmetric_weights(rng: np.random.Generator, n: int) -> np.ndarray:
     weights = (upper + np.triu(upper, 1).T).astype(np.float32)
     np.fill_diagonal(weights, np.where(weights.sum(axis=1) > 0, np.diagonal(weights), 1.0))
     return weights
+
+
+def hypotheses(sample: Sample) -> Iterator[Held]:
+    """A stochastic walk with a stationary law and isometries; a reversible one with inverses."""
+    law, T = sample.law, sample.transports
+    if sample.clause == "reduction":
+        law = sample.flow.sum(axis=1)
+    P = sample.flow / law[:, None]
+    yield Held("pi>0", {"pi": law}, clause="reduction")
+    yield Held("P>=0", {"P": P}, clause="reduction")
+    if sample.clause == "reduction":
+        return
+    factors = np.linalg.cholesky(sample.metrics.astype(np.float64))
+    F = np.swapaxes(factors, 1, 2).astype(P.dtype)
+    yield Held("P sums to 1", {"P": P}, clause="energy")
+    yield Held("pi is stationary for P", {"pi": law, "P": P}, clause="energy")
+    yield Held("T is isometric on edges of P", {"P": P, "F": F, "T": T})
+    if sample.clause == "self_adjoint":
+        yield Held("P is reversible for pi", {"g": sample.flow - sample.flow.T})
+        yield Held("T has inverse pairs on edges of P", {"P": P, "T": T})
 
 
 def residual(sample: Sample) -> Residual:

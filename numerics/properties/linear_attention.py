@@ -8,6 +8,7 @@ A sample makes one of the two comparisons.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 from numerics.pairings.recurrences import normalised, with_ones
 from numerics.properties import Residual, strategies
+from numerics.properties.hypotheses import Held
 from numerics.rounding import roundoff
 
 CLAUSES = ("reassociation", "moments")
@@ -61,6 +63,14 @@ def by_moments(query: Any, key: Any, value: Any) -> Any:
 def quotient(outputs: roundoff.Rounded, computed: np.ndarray) -> roundoff.Rounded:
     """Coordinates over the last one, given as computed."""
     return outputs[:, :-1].divide(outputs[:, -1:], computed[:, -1:])
+
+
+def hypotheses(sample: Sample) -> Iterator[Held]:
+    """Readouts by moments have positive features and masses."""
+    if sample.clause == "moments":
+        yield Held("phi>0", {"phi": sample.query}, clause="positivity")
+        yield Held("psi>0", {"psi": sample.key}, clause="positivity")
+        yield Held("mu>0", {"mu": sample.mass}, clause="positivity")
 
 
 def residual(sample: Sample) -> Residual:

@@ -7,6 +7,7 @@ times powers of 2, which is exact, and solves with the moved factors, against J 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 from numerics.metrics.low_rank import LowRankMetric
 from numerics.properties import Residual, strategies
+from numerics.properties.hypotheses import Held, inverse_error
 from numerics.rounding import roundoff
 
 CLAUSES = ("direction", "low_rank")
@@ -65,6 +67,16 @@ def jacobian(clause: str, rng: np.random.Generator, d: int) -> np.ndarray:
     if clause == "low_rank":
         return monomial
     return (np.eye(d) + np.tril(rng.integers(-8, 9, size=(d, d)) / 8, -1)) @ monomial
+
+
+def hypotheses(sample: Sample) -> Iterator[Held]:
+    """The change of coordinates is invertible, and monomial where it keeps the form."""
+    J = sample.J
+    inverse = np.linalg.inv(J.astype(np.float64)).astype(J.dtype)
+    errors = {"J'": inverse_error(J, inverse)}
+    yield Held("J' inverts J", {"J": J, "J'": inverse}, errors, "direction")
+    if sample.clause == "low_rank":
+        yield Held("one entry a row", {"J'": inverse, "w": inverse * inverse})
 
 
 def residual(sample: Sample) -> Residual:

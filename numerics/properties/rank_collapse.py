@@ -9,6 +9,7 @@ A sample makes one of the two comparisons. The scores are the stored ones, so on
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,7 @@ from numerics.collapse.oscillation import (
 )
 from numerics.collapse.rates import unmasked_rates
 from numerics.properties import Residual, strategies
+from numerics.properties.hypotheses import Held
 from numerics.rounding import roundoff
 from numerics.scores.geodesic import geodesic_scores
 
@@ -101,6 +103,16 @@ def scores(family: str, rng: np.random.Generator, x: np.ndarray) -> np.ndarray:
     U = rng.normal(size=(n, d, 2)).astype(x.dtype)
     kind = "symmetrised" if family == "symmetrised" else "query"
     return geodesic_scores(scaled, D, U, kind, squared=family != "unsquared")
+
+
+def hypotheses(sample: Sample) -> Iterator[Held]:
+    """Where the bound is attained every head is an isometry times its norm, and so within it."""
+    if sample.family == "attained":
+        T = sample.T
+        norms = np.sqrt((T[:, :, 0] * T[:, :, 0]).sum(axis=1))
+        yield Held("omega>=0", {"omega": norms}, clause="layer")
+        parts = {"W": T, "K": np.zeros_like(T), "omega": norms}
+        yield Held("norm of W", parts, clause="layer")
 
 
 def residual(sample: Sample) -> Residual:

@@ -10,6 +10,7 @@ A sample makes one of the two comparisons.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -18,6 +19,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from numerics.properties import Residual, strategies
+from numerics.properties.hypotheses import Held, rounded
 from numerics.rounding import roundoff
 from numerics.walks.walk import softmax_walk
 
@@ -87,6 +89,19 @@ def factor(sample: Sample) -> Fraction:
         tau, w = Fraction(float(A[0, 0])) - Fraction(float(A[1, 0])), -Fraction(float(W[0, 0]))
         product *= Fraction(float(keep)) - Fraction(float(add)) * w * tau
     return product
+
+
+def hypotheses(sample: Sample) -> Iterator[Held]:
+    """Weights sum to 1 where every row sees a token; what is kept and added is nonnegative."""
+    for A, keep, add in zip(sample.A, sample.keep, sample.add, strict=True):
+        if A.any(axis=1).all():
+            yield Held("A sums to 1", {"A": A}, {"A": rounded(A, len(A))}, "layer")
+        yield Held("\\alpha>=0", {"\\alpha": np.asarray(keep)}, clause="layer")
+        yield Held("\\beta>=0", {"\\beta": np.asarray(add)}, clause="layer")
+    if sample.clause == "attained":
+        for W in sample.W:
+            parts = {"W": W, "K": np.zeros_like(W), "w": np.asarray(abs(W[0, 0]))}
+            yield Held("W is bounded", parts, clause="layer")
 
 
 def residual(sample: Sample) -> Residual:

@@ -9,6 +9,7 @@ A sample makes one of the two comparisons.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 from numerics.laplacians.laplacian import adjoint
 from numerics.properties import Residual, strategies
+from numerics.properties.hypotheses import Held
 from numerics.rounding import roundoff
 from numerics.walks.chains import additive_reversibilisation
 from numerics.walks.walk import softmax_walk
@@ -91,6 +93,14 @@ def frames(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
     """
     unit = np.triu(rng.integers(-1, 2, size=(n, d, d)), 1) + np.eye(d)
     return 2.0 ** rng.integers(0, 3, size=(n, d, 1)) * unit
+
+
+def hypotheses(sample: Sample) -> Iterator[Held]:
+    """The law is positive; where it is said to be stationary it is, for a stochastic walk."""
+    yield Held("pi>0", {"pi": sample.pi})
+    yield Held("P>=0", {"P": sample.P}, clause="time_reversal")
+    if sample.clause == "reversibilisations":
+        yield Held("pi is stationary for P", {"pi": sample.pi, "P": sample.P})
 
 
 def residual(sample: Sample) -> Residual:

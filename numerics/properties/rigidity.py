@@ -7,6 +7,7 @@ rounded to the dtype, whose defects O_h^T G O_h - G, found exactly, enter the bo
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -14,6 +15,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from numerics.properties import Residual, strategies
+from numerics.properties.hypotheses import Held, rotation_error, rounded
 from numerics.rounding import roundoff
 from numerics.walks.walk import multi_head_walk, softmax_walk
 
@@ -72,6 +74,15 @@ def _exact_rotation(rng: np.random.Generator, d: int) -> np.ndarray:
     if d < 4 or rng.random() < 0.5:
         return turn
     return turn @ np.kron([[1, 1], [1, -1]], [[1, 1], [1, -1]]) / 2
+
+
+def hypotheses(sample: Sample) -> Iterator[Held]:
+    """Attention is nonnegative and every head is an isometry of the metric."""
+    yield Held("A>=0", {"A": sample.attention}, clause="gates")
+    d = len(sample.metric)
+    F = np.linalg.cholesky(sample.metric.astype(np.float64)).T.astype(sample.metric.dtype)
+    errors = {"F": rounded(F, d + 1), "O": np.full(sample.heads.shape, rotation_error(d))}
+    yield Held("O is isometric for F^T F", {"F": F, "O": sample.heads}, errors)
 
 
 def residual(sample: Sample) -> Residual:

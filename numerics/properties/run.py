@@ -21,6 +21,7 @@ from hypothesis.statistics import collector
 from hypothesis.strategies import SearchStrategy
 
 from numerics.evidence.comparison import PLANTED, Comparison, Residual
+from numerics.properties.hypotheses import assumption, violation
 
 TIGHTNESS = 0.1
 """Least value of k * residual / bound over the examples in the largest quarter of k."""
@@ -32,6 +33,8 @@ class PropertyModule(Protocol):
     """A module with the strategy of a theorem's inputs and its comparison at one input.
 
     CLAUSE, if there, names its clause; samples of a module of several name theirs as `clause`.
+    hypotheses(sample), if there, yields what the theorem assumes of the sample's arrays
+    (numerics.properties.hypotheses.Held).
     rates(), if there, gives the measured orders at which limits are approached
     (numerics.evidence.rates), and tables() what the theorem states of values that are computed
     (numerics.evidence.tables).
@@ -115,6 +118,7 @@ def run_property(
     tallies: dict[str, _Tally] = {}
     clause = getattr(module, "CLAUSE", theorem_id)
     statistics: list[dict[str, Any]] = []
+    lacking: list[str] = []
 
     def body(sample: Any) -> None:
         nonlocal clause
@@ -130,8 +134,13 @@ def run_property(
         except Exception as error:
             known = str(error).startswith(f"{clause}: ")
             message = str(error) if known else f"{clause}: {type(error).__name__}: {error}"
+        unassumed = _unassumed(theorem_id, clause, module, sample)
         if message:
+            message = f"{message}\n{unassumed}".rstrip()
             raise AssertionError(f"{message}\ncounterexample: {_shown(sample)}")
+        if unassumed and not lacking:
+            # Not raised: what a comparison finds is the better counterexample, and comes first.
+            lacking.append(f"{theorem_id} {unassumed}\ncounterexample: {_shown(sample)}")
         tallies.setdefault(clause, _Tally()).add(found)
 
     test = seed(zlib.crc32(theorem_id.encode()) ^ suite_seed)(
@@ -161,7 +170,22 @@ def run_property(
         failures.append(f"{theorem_id} {error}")
     except hypothesis_errors.HypothesisException as error:
         failures.append(f"{theorem_id} {clause}: no comparison, {type(error).__name__}: {error}")
+    failures = failures or lacking
     return _judged(theorem_id, clause, tallies, failures, _exhausted(statistics), max_examples)
+
+
+def _unassumed(theorem_id: str, clause: str, module: PropertyModule, sample: Any) -> str:
+    """How a sample lacks what its theorem assumes; empty where it has it."""
+    try:
+        for held in getattr(module, "hypotheses", lambda sample: ())(sample):
+            hypothesis = assumption(theorem_id, held.clause or clause, held.id)
+            if fault := violation(hypothesis, held.arrays, held.errors):
+                return f"{clause}: sample violates {fault}"
+    except hypothesis_errors.HypothesisException:
+        raise
+    except Exception as error:
+        return f"{clause}: hypotheses: {type(error).__name__}: {error}"
+    return ""
 
 
 def _judged(

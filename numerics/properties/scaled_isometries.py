@@ -7,12 +7,14 @@ holds for O of any kind, so isometries enter as stored, without a defect.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from hypothesis import strategies as st
 
 from numerics.properties import Residual, strategies
+from numerics.properties.hypotheses import Held
 from numerics.rounding import roundoff
 from numerics.walks.walk import Walk, softmax_walk
 
@@ -53,6 +55,16 @@ def samples(draw: strategies.Draw) -> Sample:
         turns = rng.normal(size=turns.shape)
     edges = turns.reshape(n, n, d, d).astype(dtype)
     return Sample(weights, scales, edges, strategies.tokens(draw, rng, n, d, dtype))
+
+
+def hypotheses(sample: Sample) -> Iterator[Held]:
+    """Nonnegative weights, positive scales, and positive row sums where a row sees a token."""
+    p, c = sample.weights, sample.scales
+    rho = (p * c).sum(axis=1)[p.any(axis=1)]
+    yield Held("P>=0", {"P": p}, clause="isometric_walk")
+    yield Held("c>0", {"c": c}, clause="isometric_walk")
+    if len(rho):
+        yield Held("rho>0", {"rho": rho})
 
 
 def residual(sample: Sample) -> Residual:

@@ -8,12 +8,14 @@ A sample makes one of the two comparisons.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from hypothesis import strategies as st
 
 from numerics.properties import Residual, strategies
+from numerics.properties.hypotheses import Held, rounded
 from numerics.rounding import roundoff
 from numerics.walks.walk import Walk, softmax_walk
 
@@ -63,6 +65,13 @@ def involution(rng: np.random.Generator, d: int, scale: float) -> np.ndarray:
     order = rng.permutation(d)
     rows = rows[order][:, order] * rng.choice((1.0, -1.0))
     return rows.T.copy() if rng.random() < 0.5 else rows
+
+
+def hypotheses(sample: Sample) -> Iterator[Held]:
+    """The walk is stochastic where every row sees a key."""
+    p = sample.weights
+    if p.any(axis=1).all():
+        yield Held("P sums to 1", {"P": p}, {"P": rounded(p, len(p))}, "involution")
 
 
 def residual(sample: Sample) -> Residual:

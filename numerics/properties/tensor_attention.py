@@ -8,6 +8,7 @@ A sample makes one of the two comparisons.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from numerics.pairings.tensor_attention import finite_rank_attention, khatri_rao, tensor_attention
 from numerics.properties import Residual, strategies
+from numerics.properties.hypotheses import Held
 from numerics.rounding import roundoff
 from numerics.rounding.roundoff import Rounded
 from numerics.walks.walk import softmax_walk
@@ -65,6 +67,14 @@ def features(rng: np.random.Generator, rows: int, d: int, dtype: type) -> np.nda
     values = 10.0 ** rng.uniform(-2, 2, size=(rows, d)) * (rng.random((rows, d)) < 0.7)
     values[:, 0] += 1
     return values.astype(dtype)
+
+
+def hypotheses(sample: Sample) -> Iterator[Held]:
+    """A kernel of finite rank is nonnegative, with a positive total."""
+    if sample.clause == "finite_rank":
+        kernel = np.einsum("ig,jg,lg->ijl", sample.q, sample.k, sample.k2)
+        yield Held("E>=0", {"E": kernel}, clause="product_world")
+        yield Held("Z>0", {"Z": kernel.sum(axis=(1, 2))}, clause="product_world")
 
 
 def residual(sample: Sample) -> Residual:

@@ -9,6 +9,7 @@ A sample makes one of the two comparisons.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 
 from numerics.pairings.readouts import readout
 from numerics.properties import Residual, strategies
+from numerics.properties.hypotheses import Held, rounded
 from numerics.rounding import roundoff
 
 CLAUSES = ("least", "stability")
@@ -70,6 +72,22 @@ def samples(draw: strategies.Draw) -> Sample:
         v2 = v.copy()
         v2[:, 0] -= rng.uniform(0, 2, size=m).astype(dtype)
     return Sample(clause, gamma, kappa, kappa2, v, v2, apart, slope, attained)
+
+
+def hypotheses(sample: Sample) -> Iterator[Held]:
+    """A nonnegative coupling of two worlds of mass 1, positive pairings, distances of keys."""
+    if sample.clause == "least":
+        total = (sample.gamma[:, 0] * sample.kappa).sum()
+        yield Held("Z>0", {"Z": np.asarray(total)})
+        return
+    gamma = sample.gamma / sample.gamma.sum()
+    mu, nu = gamma.sum(axis=1), gamma.sum(axis=0)
+    errors = {"mu": rounded(mu, len(nu)), "nu": rounded(nu, len(mu))}
+    yield Held("gamma couples mu and nu", {"gamma": gamma, "mu": mu, "nu": nu}, errors)
+    yield Held("mu and nu sum to 1", {"mu": mu, "nu": nu}, errors)
+    yield Held("gamma is nonnegative", {"gamma": gamma})
+    yield Held("a>0", {"a": np.asarray(min(sample.kappa.min(), sample.kappa2.min()))})
+    yield Held("s is nonnegative", {"s": sample.apart})
 
 
 def residual(sample: Sample) -> Residual:

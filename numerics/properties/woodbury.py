@@ -9,6 +9,7 @@ one forms the matrix and eliminates over Q.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 
 from numerics.metrics.low_rank import LowRankMetric
 from numerics.properties import Residual, strategies
+from numerics.properties.hypotheses import Held
 from numerics.rounding import roundoff
 
 CLAUSES = ("inverse", "determinant")
@@ -55,6 +57,11 @@ def samples(draw: strategies.Draw) -> Sample:
     elif kind == "subnormal":
         U = np.where(rng.random((d, r)) < 0.5, U, float(np.finfo(dtype).smallest_subnormal))
     return Sample(clause, D.astype(dtype), U.astype(dtype), v.astype(dtype))
+
+
+def hypotheses(sample: Sample) -> Iterator[Held]:
+    """The diagonal is positive."""
+    yield Held("D>0", {"D": sample.D})
 
 
 def residual(sample: Sample) -> Residual:
