@@ -19,7 +19,7 @@ from benchmarks.times import timed
 from numerics import blockwise
 from numerics.fiber_bundle.attention import geodesic_attention
 from numerics.pairings.recurrences import chunked, parallel
-from numerics.stress import run_cell
+from numerics.stress import Cell, run_cell
 from numerics.stress.inputs import draw as draw_layer
 from numerics.stress.measurement import square_product
 from numerics.stress.theorems import gated_mixture
@@ -60,18 +60,19 @@ def measured(sizes: Sizes) -> Iterator[Row]:
 def walk_rate(sizes: Sizes) -> Row:
     """The walk of CW2, cell `gates`, at the share of the matrix-product rate it reaches."""
     holds(sizes)
-    layer = draw_layer(sizes.n, sizes.d, sizes.heads, torch.float32, CPU, 0)
+    cell = Cell("CW2", "gates", sizes.n, sizes.d, sizes.heads)
+    layer = draw_layer(cell, CPU)
     square, count = square_product(sizes.product, torch.float32, CPU)
     walk, heads, product = timed(
         [
-            lambda: gated_mixture.right_side(layer, "gates"),
-            lambda: gated_mixture.left_side(layer, "gates"),
+            lambda: gated_mixture.right_side(layer, cell),
+            lambda: gated_mixture.left_side(layer, cell),
             square,
         ],
         sizes.repeats,
     )
     rate = count / product.least
-    _, operations = gated_mixture.operations(layer, "gates")
+    _, operations = gated_mixture.operations(layer, cell)
     share = operations / walk.least / rate
     names = ("walk", "torch SDPA and W_O", f"product of {sizes.product} x {sizes.product}")
     notes = (*spread(names, (walk, heads, product)), f"matrix rate {rate / 1e9:.0f} GFLOP/s")
@@ -121,9 +122,10 @@ def memory(sizes: Sizes) -> Iterator[Row]:
 
 def walk_bytes(n: int, sizes: Sizes) -> int:
     """Bytes alive at once in the walk, one head of the benchmark's width."""
-    layer = draw_layer(n, sizes.d // sizes.heads, 1, torch.float32, CPU, 0)
+    cell = Cell("CW2", "gates", n, sizes.d // sizes.heads)
+    layer = draw_layer(cell, CPU)
     with Live() as live:
-        gated_mixture.right_side(layer, "gates")
+        gated_mixture.right_side(layer, cell)
     return live.peak
 
 

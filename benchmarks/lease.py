@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +26,11 @@ STATUSES = ("ok", "failed", "not run")
 
 
 def named(device: str) -> Record:
-    """This machine, the device that the cells are asked for, and the version of their code."""
+    """This machine, the device that the cells are asked for, and the versions of their code."""
     import torch
 
     from numerics import blockwise
-    from numerics.stress.cell import code_version
+    from numerics.stress.cases import cases, code_version
 
     try:
         place = blockwise.open_device(device)
@@ -42,7 +42,7 @@ def named(device: str) -> Record:
         "description": machine("torch"),
         "device": device,
         "gpu": gpu,
-        "version": code_version(),
+        "versions": {theorem: code_version(theorem) for theorem in cases()},
     }
 
 
@@ -66,12 +66,12 @@ def begin(folder: Path, device: str) -> None:
     (folder / "steps.tsv").write_text("", encoding="utf-8")
 
 
-def cells(folder: Path, version: str) -> list[Record]:
-    """The last record of every cell that this version of the code evaluated."""
+def cells(folder: Path, versions: Mapping[str, str]) -> list[Record]:
+    """The last record of every cell that these versions of the code evaluated."""
     found: dict[tuple[Any, ...], Record] = {}
     for file in sorted(folder.glob("*.jsonl")):
         for record in whole_records(file):
-            if record["version"] == version:
+            if record["version"] == versions.get(record["id"]):
                 found[tuple(record[name] for name in IDENTITY)] = record
     return list(found.values())
 
@@ -92,7 +92,7 @@ def collected(folder: Path) -> Record:
     if not path.exists():
         raise ValueError(f"{folder} has no {MACHINE}: gpu_lease.sh begins by writing it")
     machine = json.loads(path.read_text(encoding="utf-8"))
-    return {"machine": machine, "steps": steps(folder), "cells": cells(folder, machine["version"])}
+    return {"machine": machine, "steps": steps(folder), "cells": cells(folder, machine["versions"])}
 
 
 def verdict(content: Record) -> tuple[int, str]:

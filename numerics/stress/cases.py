@@ -1,15 +1,21 @@
-"""The stress cases: which theorem's sides are evaluated by which module, and at which sizes."""
+"""The stress cases: which theorem's sides are evaluated by which module, and at which sizes.
+
+A cell is checked here, once: what takes a Cell relies on it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from types import ModuleType
-from typing import Literal
+import hashlib
+from functools import cache
+from typing import Any
 
 import torch
 
 from numerics import blockwise
+from numerics.runs import imports, ranks
+from numerics.stress import sharding
+from numerics.stress.cell import EXACT, Case, Cell
+from numerics.stress.evaluation import evaluate
 from numerics.stress.theorems import (
     constant_transport,
     depth,
@@ -30,45 +36,6 @@ from numerics.stress.theorems import rank_spectrum as score_factors
 from numerics.stress.theorems import reversibility_defects as defects
 from numerics.stress.theorems import rigidity as rigid_mixture
 from numerics.stress.theorems import woodbury as low_rank_metric
-
-
-@dataclass(frozen=True)
-class Case:
-    """A theorem's stress case: its cells (the first is the default), its default number of heads.
-
-    `module` holds CELLS, draw, left_side, right_side, longest_sum, operations and comparisons. Both
-    sides have a `result`; draw returns the inputs and the tokens of its rows, None where it has one
-    for each. An exact case compares integers on the CPU: its module has the number of tokens,
-    `tokens`, and a `certificate` for the record, and no operations. A run that names no widths
-    takes `widths`, `verify` takes `small`. `products` says in which dtype most products are formed.
-    """
-
-    theorem: str
-    title: str
-    module: ModuleType
-    heads: int
-    single_head: bool = False
-    exact: bool = False
-    widths: Sequence[int] = (256,)
-    small: Sequence[int] = (64,)
-    products: Literal["stored", "accumulated", "float64"] = "accumulated"
-
-    @property
-    def cells(self) -> tuple[str, ...]:
-        """Names of the cells."""
-        return self.module.CELLS
-
-    def product_dtype(self, dtype: torch.dtype, device: torch.device) -> torch.dtype:
-        """The dtype whose matrix-product rate the sides are measured by, for a stored dtype.
-
-        Most cases widen half precisions before they multiply. Those that multiply what is stored do
-        so on an accelerator, their scores apart; on a CPU the walk's products are widened too.
-        """
-        if self.products == "float64":
-            return torch.float32 if device.type == "mps" else torch.float64
-        if self.products == "stored" and device.type != "cpu":
-            return dtype
-        return blockwise.accumulation_dtype(dtype)
 
 
 def cases() -> dict[str, Case]:
@@ -113,3 +80,75 @@ def cases() -> dict[str, Case]:
         "AP7": Case("AP7", "exp by the features of its polynomial", taylor_pairing, 1, True),
         "AP8": Case("AP8", "attention on geometric spaces", geometric_spaces, 1, True),
     }  # fmt: skip
+
+
+def checked_cell(
+    theorem_id: str,
+    name: str | None,
+    n: int,
+    d: int,
+    heads: int | None,
+    dtype: str,
+    device: str,
+    seed: int,
+) -> Cell:
+    """The cell; None takes the theorem's default name or number of heads. An exact case has its own
+    n, dtype and device.
+
+    Raises ValueError for an unknown theorem, cell, dtype or device name, sizes that are not
+    positive, heads that do not divide d, several heads for a single-head theorem, float64 on MPS,
+    what ranks cannot share.
+    """
+    known = cases()
+    if theorem_id not in known:
+        raise ValueError(f"unknown id {theorem_id!r}: stress cases exist for {', '.join(known)}")
+    case = known[theorem_id]
+    name, heads = name or case.cells[0], case.heads if heads is None else heads
+    if name not in case.cells:
+        raise ValueError(f"{theorem_id} has cells {', '.join(case.cells)}, not {name!r}")
+    if dtype not in blockwise.DTYPES and not (case.exact and dtype == EXACT):
+        raise ValueError(f"dtype must be one of {', '.join(blockwise.DTYPES)}, got {dtype!r}")
+    if min(n, d, heads) < 1:
+        raise ValueError(f"n, d and heads must be positive, got {n}, {d} and {heads}")
+    if case.single_head and heads != 1:
+        raise ValueError(f"{theorem_id} is about a single head, got heads = {heads}")
+    if d % heads:
+        raise ValueError(f"heads must divide d, got heads = {heads} and d = {d}")
+    if device == "mps" and dtype == "float64":
+        raise ValueError("MPS has no float64: choose another dtype or device")
+    blockwise.check_device_name(device)
+    if case.exact:
+        n, dtype, device = case.module.tokens(name, d), EXACT, "cpu"
+    sharding.check(theorem_id, device, n)
+    version, count = code_version(theorem_id), ranks.current().count
+    return Cell(theorem_id, name, n, d, heads, dtype, device, seed, version, count)
+
+
+def run_cell(
+    theorem_id: str,
+    name: str | None,
+    n: int,
+    d: int,
+    heads: int | None,
+    dtype: str,
+    device: str,
+    seed: int,
+    rate: bool = False,
+) -> dict[str, Any]:
+    """Checks a cell, evaluates it and returns its record, as `evaluate` describes it.
+
+    Raises ValueError as `checked_cell`.
+    """
+    cell = checked_cell(theorem_id, name, n, d, heads, dtype, device, seed)
+    return evaluate(cases()[cell.id], cell, rate)
+
+
+@cache
+def code_version(theorem_id: str) -> str:
+    """Twelve hexadecimal digits over torch's version, the theorem's case, and all of this project's
+    code that its module and the evaluation import: a record with another version is stale.
+    """
+    case = cases()[theorem_id]
+    code = imports.digest(case.module.__name__, evaluate.__module__)
+    rests_on = f"{torch.__version__} {case.exact} {case.products} {code}"
+    return hashlib.sha256(rests_on.encode()).hexdigest()[:12]

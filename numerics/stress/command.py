@@ -6,7 +6,6 @@ import argparse
 import itertools
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from rich.console import Console
@@ -15,8 +14,9 @@ from numerics.blockwise import DTYPES
 from numerics.runs import ranks, terminal
 from numerics.runs.files import unwritable
 from numerics.runs.journal import Journal, Record
-from numerics.stress.cases import cases
-from numerics.stress.cell import FAILED, NOT_RUN, OK, Key, cell_key, run_cell
+from numerics.stress.cases import cases, checked_cell
+from numerics.stress.cell import Cell
+from numerics.stress.evaluation import FAILED, NOT_RUN, OK, evaluate
 
 COLUMNS = (
     "theorem",
@@ -87,66 +87,66 @@ def run(args: argparse.Namespace) -> int:
 def _run(args: argparse.Namespace) -> int:
     first = ranks.current().first
     try:
-        keys = grid(args)
-        unusable = ranks.from_first_rank(lambda: _unusable(args.out, keys))
+        cells = grid(args)
+        unusable = ranks.from_first_rank(lambda: _unusable(args.out, cells))
         if unusable:
             raise ValueError(unusable)
     except ValueError as error:
         if first:
             print(f"stress: {error}", file=sys.stderr)
         return 2
-    results = _results(keys, args.out)
+    results = _results(cells, args.out)
     failed = any(record["status"] == FAILED for record in results)
     if first:
-        _report(keys, results, args.out)
+        _report(cells, results, args.out)
     return 1 if failed else 0
 
 
-def _unusable(out: Path, keys: list[Key]) -> str | None:
+def _unusable(out: Path, cells: list[Cell]) -> str | None:
     """Why the journals cannot be used; opening one repairs its torn last line."""
     if reason := unwritable(out):
         return f"{out}: cannot be written ({reason})"
     try:
-        for theorem in {key.id for key in keys}:
+        for theorem in {cell.id for cell in cells}:
             Journal(out / f"{theorem}.jsonl")
     except (ValueError, OSError) as error:
         return str(error)
     return None
 
 
-def _report(keys: list[Key], results: list[Record], out: Path) -> None:
+def _report(cells: list[Cell], results: list[Record], out: Path) -> None:
     """The table, the plots of what has several lengths, and what failed."""
     print_table(results, Console())
     failed = [
-        (key, record)
-        for key, record in zip(keys, results, strict=True)
+        (cell, record)
+        for cell, record in zip(cells, results, strict=True)
         if record["status"] == FAILED
     ]
-    for key, record in failed:
-        print(f"stress: FAILED {key.label}: {record['reason']}", file=sys.stderr)
-    if len({key.n for key in keys}) > 1:
+    for cell, record in failed:
+        print(f"stress: FAILED {cell.label}: {record['reason']}", file=sys.stderr)
+    if len({cell.n for cell in cells}) > 1:
         from numerics.stress import plots  # matplotlib is slow to import
 
         for path in plots.write(out, results):
             print(f"stress: residual and bound against n: {path}", file=sys.stderr)
 
 
-def grid(args: argparse.Namespace) -> list[Key]:
+def grid(args: argparse.Namespace) -> list[Cell]:
     """The cells that the arguments span, each once, in the order of the arguments.
 
-    Raises ValueError as `cell_key`.
+    Raises ValueError as `checked_cell`.
     """
     theorems = list(cases()) if args.theorem == "all" else [args.theorem]
-    keys = [
-        cell_key(theorem, cell, n, d, heads, dtype, device, seed)
-        for theorem, cell in itertools.product(theorems, args.cell or [None])
+    cells = [
+        checked_cell(theorem, name, n, d, heads, dtype, device, seed)
+        for theorem, name in itertools.product(theorems, args.cell or [None])
         for n, d, heads in itertools.product(
             args.n, args.d or _widths(theorem), args.heads or [None]
         )
         for dtype, device in itertools.product(args.dtype, args.device)
         for seed in args.seed
     ]
-    return list(dict.fromkeys(keys))
+    return list(dict.fromkeys(cells))
 
 
 def _widths(theorem: str) -> Sequence[int]:
@@ -154,32 +154,31 @@ def _widths(theorem: str) -> Sequence[int]:
     return case.widths if case else (1,)
 
 
-def _results(keys: list[Key], out: Path) -> list[Record]:
+def _results(cells: list[Cell], out: Path) -> list[Record]:
     """The record of every cell, in order; only those not yet finished are evaluated."""
     console, first = Console(stderr=True), ranks.current().first
-    journals = {key.id: Journal(out / f"{key.id}.jsonl") for key in keys} if first else {}
+    journals = {cell.id: Journal(out / f"{cell.id}.jsonl") for cell in cells} if first else {}
     results = []
-    with terminal.progress(console, len(keys), first) as steps:
-        for key in keys:
-            steps.begins(key.label)
-            record = ranks.from_first_rank(lambda key=key: finished(journals[key.id].records, key))
+    with terminal.progress(console, len(cells), first) as steps:
+        for cell in cells:
+            steps.begins(cell.label)
+            record = ranks.from_first_rank(
+                lambda cell=cell: finished(journals[cell.id].records, cell)
+            )
             note = " (finished earlier)" if record else ""
             if record is None:
-                record = run_cell(
-                    key.id, key.cell, key.n, key.d, key.heads, key.dtype, key.device, key.seed,
-                    rate=True,
-                )  # fmt: skip
+                record = evaluate(cases()[cell.id], cell, rate=True)
                 # One that says again "not run" says nothing new.
-                if first and record not in journals[key.id].records:
-                    journals[key.id].append(record)
+                if first and record not in journals[cell.id].records:
+                    journals[cell.id].append(record)
             results.append(record)
-            steps.done(f"{key.label}: {_status(record)}{note}")
+            steps.done(f"{cell.label}: {_status(record)}{note}")
     return results
 
 
-def finished(records: Iterable[Record], key: Key) -> Record | None:
+def finished(records: Iterable[Record], cell: Cell) -> Record | None:
     """The last record of an evaluated cell, passed or failed; None if it has yet to run."""
-    wanted, found = asdict(key), None
+    wanted, found = cell.record(), None
     for record in records:
         same = all(record.get(name) == value for name, value in wanted.items())
         if same and record.get("status") in (OK, FAILED):

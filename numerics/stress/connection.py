@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import torch
 
 from numerics.blockwise import accumulation_dtype
+from numerics.stress.cell import Cell
 from numerics.stress.frames import Frames, draw_frames, random_involution, random_signs
 from numerics.stress.kernel_walk import DRIFT, KernelWalk, draw_walk
 
@@ -51,13 +52,11 @@ class Connection:
         return self.signs * (self.turns * image)[..., self.order]
 
 
-def draw(
-    cell: str, n: int, d: int, heads: int, dtype: torch.dtype, device: torch.device, seed: int
-) -> tuple[Connection, None]:
+def draw(cell: Cell, device: torch.device) -> tuple[Connection, None]:
     """A connection walk and K fields on it, deterministic in the arguments except the device."""
-    del heads
-    source = torch.Generator().manual_seed(seed)
-    reversible = cell == "laplacian"
+    n, d, dtype = cell.n, cell.d, cell.stored
+    source = torch.Generator().manual_seed(cell.seed)
+    reversible = cell.name == "laplacian"
     walk = draw_walk(n, dtype, source, 0.0 if reversible else DRIFT)
     frames = draw_frames(n, d, source=source, dtype=dtype)
     field = torch.randn(n, d, generator=source, dtype=torch.float64)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from numerics.blockwise import accumulation_dtype, drawing_dtype
+from numerics.stress.cell import Cell
 
 
 @dataclass(frozen=True)
@@ -42,17 +43,15 @@ class Layer:
         return replace(self, query=self.query[:, rows])
 
 
-def draw(n: int, d: int, heads: int, dtype: torch.dtype, device: torch.device, seed: int) -> Layer:
-    """A layer with d_k = d_v = d / heads, deterministic in the arguments except the device.
+def draw(cell: Cell, device: torch.device) -> Layer:
+    """The layer of a cell, d_k = d_v = d / heads, deterministic in the cell on every device.
 
     Every query leans towards the key of a random token by a score from 1 to 16, log-uniformly, so
     that rows range from nearly uniform to nearly one-hot: uniform rows average rounding errors
     away, and larger random scores would drown the sums over keys in the error of the scores.
-    Raises ValueError unless n, d and heads are positive and heads divides d.
     """
-    if min(n, d, heads) < 1 or d % heads:
-        raise ValueError(f"need positive n, d, heads with heads dividing d, got {n}, {d}, {heads}")
-    source = torch.Generator().manual_seed(seed)
+    n, d, heads, dtype = cell.n, cell.d, cell.heads, cell.stored
+    source = torch.Generator().manual_seed(cell.seed)
     drawn = drawing_dtype(dtype)
     width = d // heads
 

@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "benchmarks" / "gpu_lease.sh"
-MACHINE = {"description": "one core", "device": "cuda", "gpu": "H200", "version": "new"}
+MACHINE = {"description": "one core", "device": "cuda", "gpu": "H200", "versions": {"CW2": "new"}}
 CELL = {"id": "CW2", "cell": "gates", "n": 5, "d": 6, "heads": 3, "dtype": "float32",
         "device": "cuda", "seed": 0, "ranks": 1, "version": "new"}  # fmt: skip
 

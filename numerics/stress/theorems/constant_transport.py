@@ -17,6 +17,7 @@ from numerics import blockwise
 from numerics.evidence.comparison import Comparison, compare
 from numerics.rounding.roundoff import Rounded
 from numerics.stress import inputs
+from numerics.stress.cell import Cell
 from numerics.stress.inputs import Layer
 from numerics.stress.rounding import (
     Precision,
@@ -59,30 +60,25 @@ class Walk:
     result: torch.Tensor
 
 
-def draw(
-    cell: str, n: int, d: int, heads: int, dtype: torch.dtype, device: torch.device, seed: int
-) -> tuple[Layer, torch.Tensor]:
+def draw(cell: Cell, device: torch.device) -> tuple[Layer, torch.Tensor]:
     """The layer of a cell and the tokens of its rows, deterministic in the arguments."""
-    return select(inputs.draw(n, d, heads, dtype, device, seed), cell, seed)
+    return select(inputs.draw(cell, device), cell)
 
 
-def select(layer: Layer, cell: str, seed: int) -> tuple[Layer, torch.Tensor]:
+def select(layer: Layer, cell: Cell) -> tuple[Layer, torch.Tensor]:
     """The layer a cell runs on, with the sink's key where it has one, and its query indices."""
-    del seed
-    if cell == "sink":
+    if cell.name == "sink":
         layer = replace(layer, key=functional.pad(layer.key, (0, 0, 0, 1)))
     return layer, torch.arange(layer.query.shape[1])
 
 
-def longest_sum(layer: Layer, cell: str) -> int:
+def longest_sum(layer: Layer, cell: Cell) -> int:
     """Terms of the longest sum of either side: the keys, at least d."""
-    del cell
     return max(layer.keys, layer.tokens.shape[1])
 
 
-def operations(layer: Layer, cell: str) -> tuple[int, int]:
+def operations(layer: Layer, cell: Cell) -> tuple[int, int]:
     """Floating-point operations of the matrix products of both sides."""
-    del cell
     (_, n, width), (tokens, d) = layer.query.shape, layer.tokens.shape
     d_v = layer.w_v.shape[2]
     projections = tokens * d * d_v + n * d_v * d
@@ -91,9 +87,8 @@ def operations(layer: Layer, cell: str) -> tuple[int, int]:
     return 2 * left, 2 * (transport + n * layer.keys * width + n * tokens * d)
 
 
-def left_side(layer: Layer, cell: str) -> Head:
+def left_side(layer: Layer, cell: Cell) -> Head:
     """Side one, A (X W_V + 1 b_V^T) W_O + 1 b_O^T with A inside torch's own kernel."""
-    del cell
     n = layer.tokens.shape[0]
     projected = layer.tokens @ layer.w_v[0]
     biased = functional.pad(projected + layer.b_v, (0, 0, 0, layer.keys - n))[None]
@@ -102,9 +97,8 @@ def left_side(layer: Layer, cell: str) -> Head:
     return Head(projected, biased, outputs, mixed, mixed + layer.b_o)
 
 
-def right_side(layer: Layer, cell: str) -> Walk:
+def right_side(layer: Layer, cell: Cell) -> Walk:
     """Side two, sum_j P_ij T x_j + rho_i W_O^T b_V + b_O, in blocks of queries."""
-    del cell
     transport = blockwise.stored_product(layer.w_v[0], layer.w_o[0])
     carried = blockwise.stored_product(layer.tokens, transport)
     shift = blockwise.stored_product(layer.b_v[None], layer.w_o[0])[0]
@@ -122,7 +116,7 @@ def right_side(layer: Layer, cell: str) -> Walk:
 
 
 def comparisons(
-    layer: Layer, cell: str, head: Head, walk: Walk, model: Precision
+    layer: Layer, cell: Cell, head: Head, walk: Walk, model: Precision
 ) -> Iterator[Comparison]:
     """Operator and, for a stochastic walk, row sums against their bounds, a block at a time."""
     head_values, carried, shift = _stored_values(layer, head, walk, model)
@@ -145,7 +139,7 @@ def comparisons(
         yield compare(
             "operator", head.result[rows], walk.result[rows], one.error + two.error, k, rows.start
         )
-        if cell == "kronecker":
+        if cell.name == "kronecker":
             sums = walk.row_sums[rows]
             yield compare("row sums", sums, torch.ones_like(sums), lost, layer.keys, rows.start)
 

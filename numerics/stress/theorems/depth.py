@@ -18,6 +18,7 @@ from numerics import blockwise
 from numerics.evidence.comparison import Comparison, compare
 from numerics.rounding.roundoff import Rounded
 from numerics.stress import inputs
+from numerics.stress.cell import Cell
 from numerics.stress.inputs import Layer
 from numerics.stress.rounding import (
     Precision,
@@ -73,13 +74,11 @@ class Words:
     result: torch.Tensor
 
 
-def draw(
-    cell: str, n: int, d: int, heads: int, dtype: torch.dtype, device: torch.device, seed: int
-) -> tuple[Stack, None]:
+def draw(cell: Cell, device: torch.device) -> tuple[Stack, None]:
     """Two layers, three in the cell `three-layers`, each with scores and transports of its own."""
-    depth = 3 if cell == "three-layers" else 2
-    seeds = range(depth * seed, depth * (seed + 1))
-    layers = (inputs.draw(n, d, heads, dtype, device, each) for each in seeds)
+    depth = 3 if cell.name == "three-layers" else 2
+    seeds = range(depth * cell.seed, depth * (cell.seed + 1))
+    layers = (inputs.draw(replace(cell, seed=each), device) for each in seeds)
     return Stack(
         tuple(_thinned(layer, each) for layer, each in zip(layers, seeds, strict=True))
     ), None
@@ -107,16 +106,16 @@ def _thinned(layer: Layer, seed: int) -> Layer:
     return replace(layer, w_v=w_v, w_o=layer.w_o * kept().reshape(layer.w_o.shape))
 
 
-def longest_sum(stack: Stack, cell: str) -> int:
+def longest_sum(stack: Stack, cell: Cell) -> int:
     """Terms of the longest sum of either side: the tokens, or d for every word."""
-    letters = stack.layers[0].heads + (cell == "residual")
+    letters = stack.layers[0].heads + (cell.name == "residual")
     n, d = stack.tokens.shape
     return max(n, letters ** len(stack.layers) * d)
 
 
-def operations(stack: Stack, cell: str) -> tuple[int, int]:
+def operations(stack: Stack, cell: Cell) -> tuple[int, int]:
     """Floating-point operations of the matrix products of both sides."""
-    (n, d), passes = stack.tokens.shape, cell == "residual"
+    (n, d), passes = stack.tokens.shape, cell.name == "residual"
     left = right = 0
     words = 1
     for place, layer in enumerate(stack.layers):
@@ -129,14 +128,14 @@ def operations(stack: Stack, cell: str) -> tuple[int, int]:
     return 2 * left, 2 * (right + n * words * d * d)
 
 
-def left_side(stack: Stack, cell: str) -> Layered:
+def left_side(stack: Stack, cell: Cell) -> Layered:
     """Side one, W_L (... (W_1 X)) with W_l inside torch's own kernel; I + W_l in `residual`."""
     side, tokens = Layered([], [], [], []), stack.tokens
     for layer in stack.layers:
         carried = tokens @ layer.w_v
         outputs = blockwise.library_attention(layer.query, layer.key, carried, layer.scale)
         mixed = outputs.transpose(0, 1).flatten(1) @ layer.w_o.flatten(0, 1)
-        tokens = tokens + mixed if cell == "residual" else mixed
+        tokens = tokens + mixed if cell.name == "residual" else mixed
         side.values.append(carried)
         side.outputs.append(outputs)
         side.mixed.append(mixed)
@@ -144,10 +143,10 @@ def left_side(stack: Stack, cell: str) -> Layered:
     return side
 
 
-def right_side(stack: Stack, cell: str) -> Words:
+def right_side(stack: Stack, cell: Cell) -> Words:
     """Side two, sum over words of (A^{L,h_L} ... A^{1,h_1} X) (T^{1,h_1} ... T^{L,h_L})."""
     *inner, last = stack.layers
-    passes = cell == "residual"
+    passes = cell.name == "residual"
     heads = [blockwise.stored_product(layer.w_v, layer.w_o) for layer in stack.layers]
     transports = [_one_by_one(heads[0], passes)]
     for single in heads[1:]:
@@ -189,7 +188,7 @@ def _longer(shorter: torch.Tensor, single: torch.Tensor, passes: bool) -> torch.
 
 
 def comparisons(
-    stack: Stack, cell: str, layered: Layered, words: Words, model: Precision
+    stack: Stack, cell: Cell, layered: Layered, words: Words, model: Precision
 ) -> Iterator[Comparison]:
     """The tokens after all layers against their bound."""
     one = _layered_bound(stack, cell, layered, model)
@@ -199,7 +198,7 @@ def comparisons(
         yield compare("operator", left, right, one.error[rows] + two.error, k, rows.start)
 
 
-def _layered_bound(stack: Stack, cell: str, layered: Layered, model: Precision) -> Rounded:
+def _layered_bound(stack: Stack, cell: Cell, layered: Layered, model: Precision) -> Rounded:
     tokens = model.enter(stack.tokens)
     for step, layer in enumerate(stack.layers):
         carried = values(model.store(tokens @ model.enter(layer.w_v), layered.values[step]))
@@ -211,16 +210,16 @@ def _layered_bound(stack: Stack, cell: str, layered: Layered, model: Precision) 
             blocks.append(fused.transpose(1, 0, 2).reshape(-1, w_o.shape[0]))
         mixed = model.store(_joined(blocks, 0) @ w_o, layered.mixed[step])
         passed = model.store(tokens + mixed, layered.tokens[step])
-        tokens = passed if cell == "residual" else mixed
+        tokens = passed if cell.name == "residual" else mixed
     return tokens
 
 
 def _words_bound(
-    stack: Stack, cell: str, words: Words, model: Precision
+    stack: Stack, cell: Cell, words: Words, model: Precision
 ) -> Iterator[tuple[slice, Rounded]]:
     """Bound of side two by blocks of rows: the words of all layers are never held for all rows."""
     *inner, last = stack.layers
-    passes, averaged = cell == "residual", model.enter(stack.tokens)
+    passes, averaged = cell.name == "residual", model.enter(stack.tokens)
     for layer, stored in zip(inner, words.averaged, strict=True):
         blocks = [_average_bound(layer, averaged, rows, passes, model) for rows in _rows(layer)]
         averaged = _joined(blocks, 0).seen(stored)

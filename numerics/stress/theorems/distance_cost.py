@@ -19,6 +19,7 @@ from numerics.evidence.comparison import Comparison, compare
 from numerics.metrics.low_rank import LowRankMetric, pair_distances2
 from numerics.rounding.roundoff import Rounded
 from numerics.stress import sharding
+from numerics.stress.cell import Cell
 from numerics.stress.rounding import Precision, float64
 
 CELLS = ("query-side", "symmetrised")
@@ -43,12 +44,10 @@ class Extremes:
     tokens: torch.Tensor
 
 
-def draw(
-    cell: str, n: int, d: int, heads: int, dtype: torch.dtype, device: torch.device, seed: int
-) -> tuple[Tokens, None]:
+def draw(cell: Cell, device: torch.device) -> tuple[Tokens, None]:
     """Tokens around an offset as large as their spread, half of them in close pairs."""
-    del cell, heads
-    source = torch.Generator().manual_seed(seed)
+    n, d, dtype = cell.n, cell.d, cell.stored
+    source = torch.Generator().manual_seed(cell.seed)
     drawn = blockwise.drawing_dtype(dtype)
 
     def normal(*shape: int) -> torch.Tensor:
@@ -61,9 +60,8 @@ def draw(
     return Tokens(*(part.to(dtype).to(device) for part in (D, U, x, origin))), None
 
 
-def longest_sum(tokens: Tokens, cell: str) -> int:
+def longest_sum(tokens: Tokens, cell: Cell) -> int:
     """Terms of the longest sum of either side."""
-    del cell
     return max(tokens.x.shape[1], RANK)
 
 
@@ -77,21 +75,21 @@ def _accumulated(tokens: Tokens) -> Tokens:
     return Tokens(*(part.to(dtype) for part in (tokens.D, tokens.U, tokens.x, tokens.origin)))
 
 
-def operations(tokens: Tokens, cell: str) -> tuple[int, int]:
+def operations(tokens: Tokens, cell: Cell) -> tuple[int, int]:
     """Floating-point operations of the matrix products of both sides, of this rank's rows."""
     n, d, r = tokens.U.shape
-    product = 2 * sharding.own_count(n) * n * d * (2 if cell == "symmetrised" else 1)
+    product = 2 * sharding.own_count(n) * n * d * (2 if cell.name == "symmetrised" else 1)
     return (r + 2) * product, r * product
 
 
-def left_side(tokens: Tokens, cell: str) -> Extremes:
+def left_side(tokens: Tokens, cell: Cell) -> Extremes:
     """Side one, r + 2 products a block."""
     t = _accumulated(tokens)
 
     def distances(rows: slice) -> torch.Tensor:
         own = LowRankMetric(t.D[rows], t.U[rows])
         found = pair_distances2(own, t.x[rows], t.x, t.origin)
-        if cell == "symmetrised":
+        if cell.name == "symmetrised":
             found = (found + pair_distances2(every, t.x, t.x[rows], t.origin).T) / 2
         return found
 
@@ -99,7 +97,7 @@ def left_side(tokens: Tokens, cell: str) -> Extremes:
     return extremes(tokens.x, _blocks(tokens), distances)
 
 
-def right_side(tokens: Tokens, cell: str) -> Extremes:
+def right_side(tokens: Tokens, cell: Cell) -> Extremes:
     """Side two, explicit differences."""
     t = _accumulated(tokens)
 
@@ -109,7 +107,7 @@ def right_side(tokens: Tokens, cell: str) -> Extremes:
         found = own.distance2(
             few[:, None].expand(-1, n, -1).contiguous(), t.x.expand(len(few), -1, -1).contiguous()
         )
-        if cell == "symmetrised":
+        if cell.name == "symmetrised":
             back = every.distance2(
                 t.x[:, None].expand(-1, len(few), -1).contiguous(),
                 few.expand(n, -1, -1).contiguous(),
@@ -141,7 +139,7 @@ def extremes(
 
 
 def comparisons(
-    tokens: Tokens, cell: str, left: Extremes, right: Extremes, model: Precision
+    tokens: Tokens, cell: Cell, left: Extremes, right: Extremes, model: Precision
 ) -> Iterator[Comparison]:
     """The extremes against the larger bound of the pairs at which the sides found them."""
     k, columns = longest_sum(tokens, cell), []
@@ -153,14 +151,14 @@ def comparisons(
     yield compare("distances", left.result, right.result, torch.stack(columns, 1), k)
 
 
-def _pair_bound(tokens: Tokens, cell: str, keys: torch.Tensor, model: Precision) -> torch.Tensor:
+def _pair_bound(tokens: Tokens, cell: Cell, keys: torch.Tensor, model: Precision) -> torch.Tensor:
     """Bound (n,) on the difference of both sides at one key a query."""
     blocks = []
     n, d = tokens.x.shape
     for rows in sharding.row_blocks(n, d * RANK, tokens.x.device):
         x, y = tokens.x[rows], tokens.x[keys[rows]]
         found = _both(tokens.D[rows], tokens.U[rows], x, y, tokens.origin, model)
-        if cell == "symmetrised":
+        if cell.name == "symmetrised":
             other = keys[rows]
             back = _both(tokens.D[other], tokens.U[other], y, x, tokens.origin, model)
             half = model.enter(torch.full_like(tokens.x[:1, 0], 0.5))

@@ -17,6 +17,7 @@ import torch
 from numerics.evidence.comparison import Comparison, compare_integers
 from numerics.scores.exact_rank import RankCertificate, determinant_of, large_prime, rank_of
 from numerics.scores.principal_lattice import PrincipalLattice, direction_scores
+from numerics.stress.cell import Cell
 from numerics.stress.rounding import Precision
 
 CELLS = ("lattice", "part")
@@ -41,31 +42,27 @@ class Answer:
     certificate: RankCertificate | None = None
 
 
-def lattice(cell: str, d: int) -> PrincipalLattice:
+def lattice(name: str, d: int) -> PrincipalLattice:
     """The whole lattice, or one with half of the coordinates doubled and half of their pairs."""
-    if cell == "lattice":
+    if name == "lattice":
         return PrincipalLattice.whole(d)
     r = d // 2
     return PrincipalLattice(d, r, r * (r - 1) // 4)
 
 
-def tokens(cell: str, d: int) -> int:
+def tokens(name: str, d: int) -> int:
     """The number of tokens of the cell."""
-    return lattice(cell, d).size
+    return lattice(name, d).size
 
 
-def draw(
-    cell: str, n: int, d: int, heads: int, dtype: torch.dtype, device: torch.device, seed: int
-) -> tuple[Question, None]:
+def draw(cell: Cell, device: torch.device) -> tuple[Question, None]:
     """The lattice of the width, and a prime below 2^29."""
-    del n, heads, dtype, device
-    control = lattice(cell, min(d, CONTROL))
-    return Question(lattice(cell, d), large_prime(seed), control), None
+    control = lattice(cell.name, min(cell.d, CONTROL))
+    return Question(lattice(cell.name, cell.d), large_prime(cell.seed), control), None
 
 
-def longest_sum(question: Question, cell: str) -> int:
+def longest_sum(question: Question, cell: Cell) -> int:
     """Terms of the longest sum of either side."""
-    del cell
     return question.lattice.size
 
 
@@ -73,16 +70,14 @@ def _answer(rank: int, determinant: int, certificate: RankCertificate | None = N
     return Answer(torch.tensor([rank, determinant], dtype=torch.float64), certificate)
 
 
-def left_side(question: Question, cell: str) -> Answer:
+def left_side(question: Question, cell: Cell) -> Answer:
     """Side one, elimination modulo the prime."""
-    del cell
     found = rank_of(question.lattice.scores(), question.prime)
     return _answer(found.rank, found.minor, found)
 
 
-def right_side(question: Question, cell: str) -> Answer:
+def right_side(question: Question, cell: Cell) -> Answer:
     """Side two, the closed form."""
-    del cell
     return _answer(question.lattice.size, question.lattice.determinant() % question.prime)
 
 
@@ -97,10 +92,9 @@ def certificate(answer: Answer) -> dict[str, Any]:
 
 
 def comparisons(
-    question: Question, cell: str, left: Answer, right: Answer, model: Precision
+    question: Question, cell: Cell, left: Answer, right: Answer, model: Precision
 ) -> Iterator[Comparison]:
     """Both numbers of both sides, which must be equal."""
-    del model
     k = longest_sum(question, cell)
     found = compare_integers("rank and determinant", left.result, right.result, k)
     yield found if _false_point_differs(question) else replace(found, rejected=0)

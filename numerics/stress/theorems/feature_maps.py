@@ -17,6 +17,7 @@ from numerics import blockwise
 from numerics.evidence.comparison import Comparison, compare
 from numerics.pairings.features import LARGEST_DIMENSION, taylor_dimension, taylor_features
 from numerics.rounding.roundoff import Rounded, gamma
+from numerics.stress.cell import Cell
 from numerics.stress.rounding import NoBound, Precision, float64
 
 CELLS = ("degree-2",)
@@ -46,17 +47,15 @@ class Numerators:
     result: torch.Tensor
 
 
-def draw(
-    cell: str, n: int, d: int, heads: int, dtype: torch.dtype, device: torch.device, seed: int
-) -> tuple[Tokens, None]:
+def draw(cell: Cell, device: torch.device) -> tuple[Tokens, None]:
     """Entries about 1, so that sums do not cancel, and scores about 1.
 
     Raises NoBound for widths with too many features.
     """
-    del cell, heads
+    n, d, dtype = cell.n, cell.d, cell.stored
     if taylor_dimension(d, DEGREE) > LARGEST_DIMENSION:
         raise NoBound(f"width {d} has more than {LARGEST_DIMENSION} features of degree {DEGREE}")
-    source = torch.Generator().manual_seed(seed)
+    source = torch.Generator().manual_seed(cell.seed)
     drawn = blockwise.drawing_dtype(dtype)
     query, key, value = (1 + torch.randn(n, d, generator=source, dtype=drawn) / 2 for _ in range(3))
     # No feature so small that it could be lost: a product of two is a normal number.
@@ -65,23 +64,20 @@ def draw(
     return Tokens(*parts), None
 
 
-def longest_sum(tokens: Tokens, cell: str) -> int:
+def longest_sum(tokens: Tokens, cell: Cell) -> int:
     """Terms of the longest sum of either side: the tokens, or the features."""
-    del cell
     n, d = tokens.query.shape
     return max(n, taylor_dimension(d, DEGREE))
 
 
-def operations(tokens: Tokens, cell: str) -> tuple[int, int]:
+def operations(tokens: Tokens, cell: Cell) -> tuple[int, int]:
     """Floating-point operations of the matrix products of both sides."""
-    del cell
     n, d = tokens.query.shape
     return 2 * 2 * n * _width(tokens) * d, 2 * 2 * n * n * d
 
 
-def left_side(tokens: Tokens, cell: str) -> Numerators:
+def left_side(tokens: Tokens, cell: Cell) -> Numerators:
     """Side one, from the moments of the features."""
-    del cell
     query, key, value = tokens.wide()
     moments = value.new_zeros(_width(tokens), value.shape[1])
     for rows in _feature_blocks(tokens):
@@ -92,9 +88,8 @@ def left_side(tokens: Tokens, cell: str) -> Numerators:
     return Numerators(result)
 
 
-def right_side(tokens: Tokens, cell: str) -> Numerators:
+def right_side(tokens: Tokens, cell: Cell) -> Numerators:
     """Side two, from the scores of all queries with all keys, in blocks of queries."""
-    del cell
     query, key, value = tokens.wide()
     result = torch.empty_like(value)
     for rows in _score_blocks(tokens):
@@ -118,7 +113,7 @@ def _score_blocks(tokens: Tokens) -> Iterator[slice]:
 
 
 def comparisons(
-    tokens: Tokens, cell: str, left: Numerators, right: Numerators, model: Precision
+    tokens: Tokens, cell: Cell, left: Numerators, right: Numerators, model: Precision
 ) -> Iterator[Comparison]:
     """The numerators against their bounds, a block of queries at a time."""
     k = longest_sum(tokens, cell)

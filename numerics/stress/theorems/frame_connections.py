@@ -19,6 +19,7 @@ import torch
 from numerics import blockwise
 from numerics.evidence.comparison import Comparison, compare
 from numerics.rounding.roundoff import gamma
+from numerics.stress.cell import Cell
 from numerics.stress.frames import FrameBound, Frames, draw_frames, frame_bound, random_signs
 from numerics.stress.rounding import Precision, float64
 
@@ -76,12 +77,10 @@ class Around:
     result: torch.Tensor
 
 
-def draw(
-    cell: str, n: int, d: int, heads: int, dtype: torch.dtype, device: torch.device, seed: int
-) -> tuple[Triangles, None]:
+def draw(cell: Cell, device: torch.device) -> tuple[Triangles, None]:
     """n triangles on n tokens, deterministic in the arguments except the device."""
-    del cell, heads
-    source = torch.Generator().manual_seed(seed)
+    n, d, dtype = cell.n, cell.d, cell.stored
+    source = torch.Generator().manual_seed(cell.seed)
     frames = draw_frames(n, d, source=source, dtype=dtype)
     x = torch.randn(n, d, generator=source, dtype=torch.float64)
     x[x.abs() < 2.0**-10] = 2.0**-10
@@ -93,9 +92,8 @@ def draw(
     return drawn.changed(lambda part: part.to(device)), None
 
 
-def longest_sum(triangles: Triangles, cell: str) -> int:
+def longest_sum(triangles: Triangles, cell: Cell) -> int:
     """Terms of the longest sum of either side: a feature and its partner."""
-    del triangles, cell
     return 2
 
 
@@ -117,24 +115,23 @@ def _edges(
     return t.x[j] - t.x[i], t.x[k] - t.x[i]
 
 
-def operations(triangles: Triangles, cell: str) -> tuple[int, int]:
+def operations(triangles: Triangles, cell: Cell) -> tuple[int, int]:
     """None: neither side has a matrix product, frames act feature by feature."""
-    del triangles, cell
     return 0, 0
 
 
-def left_side(triangles: Triangles, cell: str) -> Around:
+def left_side(triangles: Triangles, cell: Cell) -> Around:
     """Side one, transport by transport."""
     t = triangles.widened()
     result = torch.empty_like(t.x)
 
     def carried(start: torch.Tensor, end: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         image = t.frames.rows(start).apply(y)
-        turned = t.turned(start, end, image) if cell == "curvature" else image
+        turned = t.turned(start, end, image) if cell.name == "curvature" else image
         return t.frames.rows(end).solve(turned)
 
     for rows, i, j, k in _blocks(t):
-        if cell == "curvature":
+        if cell.name == "curvature":
             result[rows] = carried(j, i, carried(k, j, carried(i, k, t.x[i]))) - t.x[i]
         else:
             a, b = _edges(t, i, j, k)
@@ -142,7 +139,7 @@ def left_side(triangles: Triangles, cell: str) -> Around:
     return Around(result)
 
 
-def right_side(triangles: Triangles, cell: str) -> Around:
+def right_side(triangles: Triangles, cell: Cell) -> Around:
     """Side two, at the first token alone, or by the changes of the frame."""
     t = triangles.widened()
     result = torch.empty_like(t.x)
@@ -154,7 +151,7 @@ def right_side(triangles: Triangles, cell: str) -> Around:
         return far.solve(change)
 
     for rows, i, j, k in _blocks(t):
-        if cell == "curvature":
+        if cell.name == "curvature":
             own, signs = t.frames.rows(i), t.signs[i]
             turned = signs * t.power(_around(i, j, k), signs * own.apply(t.x[i]))
             result[rows] = own.solve(turned) - t.x[i]
@@ -165,15 +162,15 @@ def right_side(triangles: Triangles, cell: str) -> Around:
 
 
 def comparisons(
-    triangles: Triangles, cell: str, left: Around, right: Around, model: Precision
+    triangles: Triangles, cell: Cell, left: Around, right: Around, model: Precision
 ) -> Iterator[Comparison]:
     """The triangles against their bounds, block by block."""
     t, frames = triangles.changed(float64), frame_bound(triangles.frames, model)
     k = longest_sum(triangles, cell)
     for rows, *nodes in _blocks(t):
-        bound = (_round_trip if cell == "curvature" else _gap)(t, frames, *nodes)
+        bound = (_round_trip if cell.name == "curvature" else _gap)(t, frames, *nodes)
         bound = bound * (1 + 2.0**-40) + 2**12 * frames.underflow
-        yield compare(cell, left.result[rows], right.result[rows], bound, k, rows.start)
+        yield compare(cell.name, left.result[rows], right.result[rows], bound, k, rows.start)
 
 
 def _round_trip(

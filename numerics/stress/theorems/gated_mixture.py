@@ -17,6 +17,7 @@ from numerics import blockwise
 from numerics.evidence.comparison import Comparison, compare
 from numerics.rounding.roundoff import Rounded, gamma
 from numerics.stress import inputs, sharding
+from numerics.stress.cell import Cell
 from numerics.stress.inputs import Layer
 from numerics.stress.rounding import (
     Precision,
@@ -59,27 +60,24 @@ class Walk:
     gate_defects: torch.Tensor
 
 
-def draw(
-    cell: str, n: int, d: int, heads: int, dtype: torch.dtype, device: torch.device, seed: int
-) -> tuple[Layer, torch.Tensor]:
+def draw(cell: Cell, device: torch.device) -> tuple[Layer, torch.Tensor]:
     """The layer of a cell and the tokens of its rows, deterministic in the arguments."""
-    return select(inputs.draw(n, d, heads, dtype, device, seed), cell, seed)
+    return select(inputs.draw(cell, device), cell)
 
 
-def select(layer: Layer, cell: str, seed: int) -> tuple[Layer, torch.Tensor]:
+def select(layer: Layer, cell: Cell) -> tuple[Layer, torch.Tensor]:
     """The layer a cell runs on and its query indices (B,): all, or a seeded sample for `edge`."""
     n = layer.query.shape[1]
     rows = torch.arange(n)
-    if cell == "edge" and n > EDGE_ROWS:
-        shuffled = torch.randperm(n, generator=torch.Generator().manual_seed(seed))
+    if cell.name == "edge" and n > EDGE_ROWS:
+        shuffled = torch.randperm(n, generator=torch.Generator().manual_seed(cell.seed))
         rows = shuffled[:EDGE_SAMPLE].sort().values
         layer = layer.at_rows(rows.to(layer.query.device))
     return layer, rows
 
 
-def left_side(layer: Layer, cell: str) -> Heads:
+def left_side(layer: Layer, cell: Cell) -> Heads:
     """Side one, sum_h A^h X W_V^h W_O^h with A^h inside torch's own kernel."""
-    del cell
     tokens, queries, w_o = layer.tokens, layer.query, layer.w_o.flatten(0, 1)
     n = queries.shape[1]
     values = sharding.by_rows(lambda rows: tokens[rows] @ layer.w_v, layer.keys, 1)
@@ -92,7 +90,7 @@ def left_side(layer: Layer, cell: str) -> Heads:
     return Heads(values, outputs, sharding.by_rows(lambda rows: joined[rows] @ w_o, n))
 
 
-def right_side(layer: Layer, cell: str) -> Walk:
+def right_side(layer: Layer, cell: Cell) -> Walk:
     """Side two, sum_j P_ij T_ij x_j with T_ij = sum_h g^h_ij T^h / w_h, in blocks of queries."""
     transports = blockwise.stored_product(layer.w_v, layer.w_o)
 
@@ -100,12 +98,12 @@ def right_side(layer: Layer, cell: str) -> Walk:
         return blockwise.stored_product(layer.tokens[rows], transports)
 
     carried = sharding.by_rows(moved, layer.keys, 1)
-    product = blockwise.edge_product if cell == "edge" else blockwise.gated_product
+    product = blockwise.edge_product if cell.name == "edge" else blockwise.gated_product
     n, d = layer.query.shape[1], carried.shape[2]
     result = carried.new_empty(n, d)
     row_sums = layer.head_weights.new_empty(n)
     gate_defects = layer.head_weights.new_empty(n)
-    row_entries = layer.keys * (max(layer.heads, d) if cell == "edge" else layer.heads)
+    row_entries = layer.keys * (max(layer.heads, d) if cell.name == "edge" else layer.heads)
     for rows in sharding.row_blocks(n, row_entries, carried.device):
         attention = blockwise.softmax_rows(layer.query[:, rows], layer.key, layer.scale)
         walk, gates = blockwise.walk_and_gates(attention, layer.head_weights)
@@ -117,13 +115,13 @@ def right_side(layer: Layer, cell: str) -> Walk:
     return Walk(transports, carried, result, row_sums, gate_defects)
 
 
-def longest_sum(layer: Layer, cell: str) -> int:
+def longest_sum(layer: Layer, cell: Cell) -> int:
     """Terms of the longest sum of either side: H m with the heads regrouped, else m, at least d."""
-    terms = layer.keys * (layer.heads if cell == "gates" else 1)
+    terms = layer.keys * (layer.heads if cell.name == "gates" else 1)
     return max(terms, layer.tokens.shape[1])
 
 
-def operations(layer: Layer, cell: str) -> tuple[int, int]:
+def operations(layer: Layer, cell: Cell) -> tuple[int, int]:
     """Floating-point operations of the matrix products of both sides, of this rank's rows."""
     (heads, n, width), d = layer.query.shape, layer.tokens.shape[1]
     m, d_v = layer.keys, layer.w_v.shape[2]
@@ -131,12 +129,12 @@ def operations(layer: Layer, cell: str) -> tuple[int, int]:
     left = heads * (tokens * d * d_v + own * m * (width + d_v) + own * d_v * d)
     carried = heads * (d * d_v * d + tokens * d * d)
     # By edges the mixture of the transports is applied to the tokens after it is formed.
-    walk = own * m * d * (heads + 1 if cell == "edge" else heads)
+    walk = own * m * d * (heads + 1 if cell.name == "edge" else heads)
     return 2 * left, 2 * (carried + heads * own * m * width + walk)
 
 
 def comparisons(
-    layer: Layer, cell: str, heads: Heads, walk: Walk, model: Precision
+    layer: Layer, cell: Cell, heads: Heads, walk: Walk, model: Precision
 ) -> Iterator[Comparison]:
     """Operator, row sums and gate sums against their bounds, a block of queries at a time.
 
@@ -185,13 +183,13 @@ class _Errors:
     row_sums: torch.Tensor
 
 
-def _head_errors(layer: Layer, cell: str, heads: Heads, walk: Walk, model: Precision) -> _Errors:
+def _head_errors(layer: Layer, cell: Cell, heads: Heads, walk: Walk, model: Precision) -> _Errors:
     """Head after head: float64 bounds of all heads' carried tokens at once would be far larger than
     the tokens.
     """
     n, width = layer.query.shape[1], layer.w_v.shape[2]
     head_weights, row_terms = float64(layer.head_weights), _row_terms(layer)
-    roundings = 8 + (longest_sum(layer, cell) if cell == "gates" else row_terms)
+    roundings = 8 + (longest_sum(layer, cell) if cell.name == "gates" else row_terms)
     # P is never rounded to storage: its rows are summed as they were accumulated.
     unstored = replace(model, narrow=model.wide)
     joined = head_weights.new_zeros(n, layer.heads * width)

@@ -23,6 +23,7 @@ from numerics import blockwise
 from numerics.evidence.comparison import Comparison, compare
 from numerics.rounding.roundoff import Rounded
 from numerics.stress import quadric_bounds as bounds
+from numerics.stress.cell import Cell
 from numerics.stress.rounding import Precision, float64
 
 CELLS = ("flat", "sphere", "hyperboloid")
@@ -73,44 +74,42 @@ class Readouts:
     result: torch.Tensor
 
 
-def draw(
-    cell: str, n: int, d: int, heads: int, dtype: torch.dtype, device: torch.device, seed: int
-) -> tuple[Points, None]:
+def draw(cell: Cell, device: torch.device) -> tuple[Points, None]:
     """Points of the space, rounded to storage: a query lies between a key's place and another.
 
     Values on the sphere lean towards one point, lest their means vanish.
     """
-    del heads
-    source = torch.Generator().manual_seed(seed)
+    n, d, dtype = cell.n, cell.d, cell.stored
+    source = torch.Generator().manual_seed(cell.seed)
     query, key, value = (torch.randn(n, d, generator=source, dtype=torch.float64) for _ in range(3))
     target = torch.randperm(n, generator=source)
     share = torch.rand(n, 1, generator=source, dtype=torch.float64)
     query = query + share * (key[target] - query)
-    if cell == "sphere":
+    if cell.name == "sphere":
         value[:, 0] += 2 * d**0.5
     # No coordinate so small that it could be flushed.
     parts = (x.where(x.abs() >= 2.0**-6, 2.0**-6) for x in (query, key, value))
     query, key, value = (_placed(x, cell) for x in parts)
     isometry, signs = _isometry(d, cell, source)
-    scale = 2.0 ** -round(math.log2(d) / 2) if cell == "flat" else QUADRIC_SCALE
+    scale = 2.0 ** -round(math.log2(d) / 2) if cell.name == "flat" else QUADRIC_SCALE
     points = Points(query, key, value, isometry, signs, scale)
     return points.changed(lambda part: part.to(dtype).to(device)), None
 
 
-def _placed(x: torch.Tensor, cell: str) -> torch.Tensor:
+def _placed(x: torch.Tensor, cell: Cell) -> torch.Tensor:
     """Points (n, d) of the cell's space; on the hyperboloid the first coordinate is the cosine."""
-    if cell == "sphere":
+    if cell.name == "sphere":
         return x / x.norm(dim=1, keepdim=True)
-    if cell == "hyperboloid":
+    if cell.name == "hyperboloid":
         across = x[:, 1:] / x.shape[1] ** 0.5
         return torch.cat([(1 + (across * across).sum(1, keepdim=True)).sqrt(), across], 1)
     return x
 
 
-def _isometry(d: int, cell: str, source: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
+def _isometry(d: int, cell: Cell, source: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
     """A linear isometry of few binary digits, dyadic and so exact, and the signs of its form."""
     signs = torch.ones(d, dtype=torch.float64)
-    if cell != "hyperboloid":
+    if cell.name != "hyperboloid":
         return _rotation(d, source), signs
     signs[0] = -1
     boost, turn, again = (torch.eye(d, dtype=torch.float64) for _ in range(3))
@@ -129,26 +128,26 @@ def _rotation(d: int, source: torch.Generator) -> torch.Tensor:
     return signs * blocks[torch.randperm(d, generator=source)]
 
 
-def longest_sum(points: Points, cell: str) -> int:
+def longest_sum(points: Points, cell: Cell) -> int:
     """Terms of the longest sum of either side: the tokens, or the coordinates and a column."""
     n, d = points.query.shape
-    return max(n, d + (cell == "flat"))
+    return max(n, d + (cell.name == "flat"))
 
 
-def operations(points: Points, cell: str) -> tuple[int, int]:
+def operations(points: Points, cell: Cell) -> tuple[int, int]:
     """Floating-point operations of the matrix products of both sides."""
     n, d = points.query.shape
     attention = 2 * n * n * d
-    if cell == "flat":
+    if cell.name == "flat":
         return attention, 2 * 2 * n * n * (d + 1)
     move = 2 * n * d * d
     return 2 * attention + move, 2 * attention + 3 * move
 
 
-def left_side(points: Points, cell: str) -> Readouts:
+def left_side(points: Points, cell: Cell) -> Readouts:
     """Side one: weights from distances, or from the form; the readouts moved by the isometry."""
     p = points.wide()
-    if cell == "flat":
+    if cell.name == "flat":
         means = _means(p, lambda rows: distances2(p.query[rows], p.key).mul_(-p.scale / 2))
         return Readouts(means, torch.ones_like(means[:, 0]), means)
     means = _means(p, lambda rows: ((p.query[rows] * p.signs) @ p.key.mT).mul_(p.scale))
@@ -156,10 +155,10 @@ def left_side(points: Points, cell: str) -> Readouts:
     return Readouts(means, squares, (means / squares.sqrt()[:, None]) @ p.isometry.mT)
 
 
-def right_side(points: Points, cell: str) -> Readouts:
+def right_side(points: Points, cell: Cell) -> Readouts:
     """Side two, by torch's kernel: with the column term, or at moved points."""
     p = points.wide()
-    if cell == "flat":
+    if cell.name == "flat":
         column = (p.key * p.key).sum(1, keepdim=True) * -0.5
         query, key = functional.pad(p.query, (0, 1), value=1), torch.cat([p.key, column], 1)
         # The kernel is fused only where values are as wide as keys.
@@ -196,10 +195,10 @@ def _means(points: Points, scores: Callable[[slice], torch.Tensor]) -> torch.Ten
 
 
 def comparisons(
-    points: Points, cell: str, left: Readouts, right: Readouts, model: Precision
+    points: Points, cell: Cell, left: Readouts, right: Readouts, model: Precision
 ) -> Iterator[Comparison]:
     """The readouts against their bounds, a block of queries at a time."""
-    k, bounded = longest_sum(points, cell), _flat if cell == "flat" else _quadric
+    k, bounded = longest_sum(points, cell), _flat if cell.name == "flat" else _quadric
     for rows, one, two in bounded(points, left, right, model):
         error = one.error + two.error
         yield compare("readouts", left.result[rows], right.result[rows], error, k, rows.start)

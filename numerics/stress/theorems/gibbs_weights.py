@@ -18,6 +18,7 @@ import torch
 from numerics import blockwise
 from numerics.evidence.comparison import Comparison, compare
 from numerics.stress import inputs
+from numerics.stress.cell import Cell
 from numerics.stress.rounding import LIBRARY_EXP_ULPS, SPARE, NoBound, Precision, float64
 
 CELLS = ("value", "gap")
@@ -52,37 +53,33 @@ class Energies:
     result: torch.Tensor
 
 
-def draw(
-    cell: str, n: int, d: int, heads: int, dtype: torch.dtype, device: torch.device, seed: int
-) -> tuple[Head, None]:
+def draw(cell: Cell, device: torch.device) -> tuple[Head, None]:
     """Queries that lean towards a key each: rows from nearly uniform to nearly one-hot."""
-    del cell
-    layer = inputs.draw(n, d, heads, dtype, device, seed)
+    layer = inputs.draw(cell, device)
     return Head(layer.query[0], layer.key[0], layer.scale), None
 
 
-def longest_sum(head: Head, cell: str) -> int:
+def longest_sum(head: Head, cell: Cell) -> int:
     """Terms of the longest sum of either side: the keys, at least d."""
-    del cell
     return max(head.query.shape)
 
 
-def operations(head: Head, cell: str) -> tuple[int, int]:
+def operations(head: Head, cell: Cell) -> tuple[int, int]:
     """Floating-point operations of the matrix products of both sides."""
     n, d = head.query.shape
     scores = 2 * n * n * d
-    return (scores if cell == "value" else 2 * scores), scores
+    return (scores if cell.name == "value" else 2 * scores), scores
 
 
-def left_side(head: Head, cell: str) -> Energies:
+def left_side(head: Head, cell: Cell) -> Energies:
     """Side one, tau log-sum-exp(s / tau), less the free energy at q in the cell `gap`."""
     value = _online_value(head)
-    return Energies(value if cell == "value" else value - _free_energy(head, OTHER))
+    return Energies(value if cell.name == "value" else value - _free_energy(head, OTHER))
 
 
-def right_side(head: Head, cell: str) -> Energies:
+def right_side(head: Head, cell: Cell) -> Energies:
     """Side two, the free energy at p, or tau KL(q | p)."""
-    return Energies(_free_energy(head, TEMPERATURE) if cell == "value" else _divergence(head))
+    return Energies(_free_energy(head, TEMPERATURE) if cell.name == "value" else _divergence(head))
 
 
 def _online_value(head: Head) -> torch.Tensor:
@@ -129,7 +126,7 @@ def _divergence(head: Head) -> torch.Tensor:
 
 
 def comparisons(
-    head: Head, cell: str, left: Energies, right: Energies, model: Precision
+    head: Head, cell: Cell, left: Energies, right: Energies, model: Precision
 ) -> Iterator[Comparison]:
     """The energies against their bounds, a block of queries at a time."""
     k = longest_sum(head, cell)
@@ -138,7 +135,7 @@ def comparisons(
         block = Bounds(head, key, rows, model)
         one, two = left.result[rows], right.result[rows]
         error = block.value_error()
-        if cell == "value":
+        if cell.name == "value":
             error = error + block.free_energy_error(TEMPERATURE)
         else:
             error = error + block.free_energy_error(OTHER) + block.divergence_error()

@@ -24,6 +24,7 @@ from numerics import blockwise
 from numerics.evidence.comparison import Comparison, compare
 from numerics.rounding.roundoff import Rounded, gamma
 from numerics.stress import sharding
+from numerics.stress.cell import Cell
 from numerics.stress.connection import Connection, draw
 from numerics.stress.frames import ROUNDINGS, FrameBound, frame_bound
 from numerics.stress.kernel_bound import SPARE, KernelBound, kernel_bound
@@ -56,26 +57,23 @@ class Edges:
     result: torch.Tensor
 
 
-def longest_sum(connection: Connection, cell: str) -> int:
+def longest_sum(connection: Connection, cell: Cell) -> int:
     """Terms of the longest sum of either side: the tokens, or the features."""
-    del cell
     return max(connection.field.shape)
 
 
-def operations(connection: Connection, cell: str) -> tuple[int, int]:
+def operations(connection: Connection, cell: Cell) -> tuple[int, int]:
     """Floating-point operations of the matrix products of both sides, of this rank's rows; side two
     has those of the scores alone.
     """
-    del cell
     (n, d), fields = connection.field.shape, connection.flips.shape[0]
     means = 2 * sharding.own_count(n) * n * (fields * d + 1)
     walk = connection.walk
     return walk.score_operations(2) + means, walk.score_operations(3)
 
 
-def left_side(connection: Connection, cell: str) -> Generator:
+def left_side(connection: Connection, cell: Cell) -> Generator:
     """Side one, <u, (I - W) u>, with W u by one product of P and the carried tokens a field."""
-    del cell
     stored, c = connection.field.dtype, connection.widened()
     image = c.frames.apply(c.field)
     carried = c.turned(image).to(stored)
@@ -101,9 +99,8 @@ def left_side(connection: Connection, cell: str) -> Generator:
     return Generator(products, products - excess / 2, blockwise.pairwise_sum(products))
 
 
-def right_side(connection: Connection, cell: str) -> Edges:
+def right_side(connection: Connection, cell: Cell) -> Edges:
     """Side two, (1/2) sum_ij (flow i to j) |u_i - T_ij u_j|^2, every edge of a block formed."""
-    del cell
     c = connection.widened()
     n, d = c.field.shape
     carried = c.turned(c.frames.apply(c.field))
@@ -123,7 +120,7 @@ def right_side(connection: Connection, cell: str) -> Edges:
 
 
 def comparisons(
-    connection: Connection, cell: str, generator: Generator, edges: Edges, model: Precision
+    connection: Connection, cell: Cell, generator: Generator, edges: Edges, model: Precision
 ) -> Iterator[Comparison]:
     """Energies of all fields, and the identity at every token, against their bounds."""
     k = longest_sum(connection, cell)

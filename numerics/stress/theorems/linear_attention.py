@@ -17,6 +17,7 @@ import torch
 from numerics import blockwise
 from numerics.evidence.comparison import Comparison, compare
 from numerics.rounding.roundoff import Rounded
+from numerics.stress.cell import Cell
 from numerics.stress.rounding import NoBound, Precision
 
 CELLS = ("readout", "moments")
@@ -44,15 +45,13 @@ class Readouts:
     totals: torch.Tensor
 
 
-def draw(
-    cell: str, n: int, d: int, heads: int, dtype: torch.dtype, device: torch.device, seed: int
-) -> tuple[Features, None]:
+def draw(cell: Cell, device: torch.device) -> tuple[Features, None]:
     """Normal values; features exp(x / 2) of normal x, or 1 + x where they may have signs."""
-    del heads
-    source = torch.Generator().manual_seed(seed)
+    n, d, dtype = cell.n, cell.d, cell.stored
+    source = torch.Generator().manual_seed(cell.seed)
     drawn = blockwise.drawing_dtype(dtype)
     query, key, value = (torch.randn(n, d, generator=source, dtype=drawn) for _ in range(3))
-    if cell == "readout":
+    if cell.name == "readout":
         query, key = (query / 2).exp(), (key / 2).exp()
     else:
         # Sums of terms whose signs are even would be far smaller than any bound on them.
@@ -61,27 +60,25 @@ def draw(
     return Features(*parts), None
 
 
-def longest_sum(features: Features, cell: str) -> int:
+def longest_sum(features: Features, cell: Cell) -> int:
     """Terms of the longest sum of either side: the tokens, or the features."""
-    del cell
     return max(features.query.shape)
 
 
-def operations(features: Features, cell: str) -> tuple[int, int]:
+def operations(features: Features, cell: Cell) -> tuple[int, int]:
     """Floating-point operations of the matrix products of both sides."""
-    del cell
     n, d = features.query.shape
     return 2 * (n * d + 2 * n * d * d), 2 * 2 * n * n * d
 
 
-def left_side(features: Features, cell: str) -> Readouts:
+def left_side(features: Features, cell: Cell) -> Readouts:
     """Side one, from the moments."""
     query, key, value = features.wide()
     totals = query @ key.sum(0)
     return _read(query @ (key.mT @ value), totals, cell)
 
 
-def right_side(features: Features, cell: str) -> Readouts:
+def right_side(features: Features, cell: Cell) -> Readouts:
     """Side two, from the pairings of all queries with all keys, in blocks of queries."""
     query, key, value = features.wide()
     result, totals = torch.empty_like(value), torch.empty_like(value[:, 0])
@@ -92,8 +89,8 @@ def right_side(features: Features, cell: str) -> Readouts:
     return _read(result, totals, cell)
 
 
-def _read(numerators: torch.Tensor, totals: torch.Tensor, cell: str) -> Readouts:
-    return Readouts(numerators / totals[:, None] if cell == "readout" else numerators, totals)
+def _read(numerators: torch.Tensor, totals: torch.Tensor, cell: Cell) -> Readouts:
+    return Readouts(numerators / totals[:, None] if cell.name == "readout" else numerators, totals)
 
 
 def _blocks(features: Features) -> Iterator[slice]:
@@ -102,7 +99,7 @@ def _blocks(features: Features) -> Iterator[slice]:
 
 
 def comparisons(
-    features: Features, cell: str, left: Readouts, right: Readouts, model: Precision
+    features: Features, cell: Cell, left: Readouts, right: Readouts, model: Precision
 ) -> Iterator[Comparison]:
     """Readouts and totals against their bounds, a block of queries at a time."""
     query, key, value = (
@@ -115,10 +112,10 @@ def comparisons(
         total = (query[rows] @ sums.reshape(-1, 1)).reshape(-1)
         pairings = query[rows] @ key.transpose(1, 0)
         every, each = pairings.sum(1), pairings @ value
-        if cell == "readout":
+        if cell.name == "readout":
             read = _divided(read, total.seen(left.totals[rows]), left.totals[rows])
             each = _divided(each, every.seen(right.totals[rows]), right.totals[rows])
-        name = "readouts" if cell == "readout" else "numerators"
+        name = "readouts" if cell.name == "readout" else "numerators"
         error = read.error + each.error
         yield compare(name, left.result[rows], right.result[rows], error, k, rows.start)
         error = total.error + every.error

@@ -18,6 +18,7 @@ from numerics import blockwise
 from numerics.evidence.comparison import Comparison, compare
 from numerics.rounding.roundoff import Rounded, gamma
 from numerics.stress import sharding
+from numerics.stress.cell import Cell
 from numerics.stress.rounding import (
     Precision,
     Scores,
@@ -72,18 +73,16 @@ class Closed:
     result: torch.Tensor
 
 
-def draw(
-    cell: str, n: int, d: int, heads: int, dtype: torch.dtype, device: torch.device, seed: int
-) -> tuple[Clusters, None]:
+def draw(cell: Cell, device: torch.device) -> tuple[Clusters, None]:
     """Kinds in random order, half of each or a quarter of one, opposite queries and keys."""
-    del heads
-    source = torch.Generator().manual_seed(seed)
+    n, d, dtype = cell.n, cell.d, cell.stored
+    source = torch.Generator().manual_seed(cell.seed)
     drawn = blockwise.drawing_dtype(dtype)
 
     def normal(*shape: int) -> torch.Tensor:
         return torch.randn(*shape, generator=source, dtype=drawn)
 
-    first = n - n // 2 if cell == "two-clusters" else n - n // 4
+    first = n - n // 2 if cell.name == "two-clusters" else n - n // 4
     order = torch.randperm(n, generator=source)
     kinds = (order >= first).long()
     signs = torch.tensor([[1.0], [-1.0]])
@@ -95,25 +94,22 @@ def draw(
     return Clusters(kinds.to(device), query, key, token, WIDTH**-0.5), None
 
 
-def longest_sum(clusters: Clusters, cell: str) -> int:
+def longest_sum(clusters: Clusters, cell: Cell) -> int:
     """Terms of the longest sum of either side: the keys, or the width of a query."""
-    del cell
     return max(len(clusters.kinds), WIDTH)
 
 
-def operations(clusters: Clusters, cell: str) -> tuple[int, int]:
+def operations(clusters: Clusters, cell: Cell) -> tuple[int, int]:
     """Floating-point operations of the matrix products of both sides, side one's of this rank's
     rows; side two has the four scores, and their sizes.
     """
-    del cell
     n, (kinds, width) = len(clusters.kinds), clusters.query.shape
     left = sharding.own_count(n) * n * (width + clusters.token.shape[1])
     return 2 * left, 2 * 2 * kinds * kinds * width
 
 
-def left_side(clusters: Clusters, cell: str) -> Fused:
+def left_side(clusters: Clusters, cell: Cell) -> Fused:
     """Side one, attention of every token to every token."""
-    del cell
     c = clusters
     query, key, token = c.every(c.query), c.every(c.key), c.every(c.token)
 
@@ -125,9 +121,8 @@ def left_side(clusters: Clusters, cell: str) -> Fused:
     return Fused(outputs, wide - wide[:1])
 
 
-def right_side(clusters: Clusters, cell: str) -> Closed:
+def right_side(clusters: Clusters, cell: Cell) -> Closed:
     """Side two, from two queries, two keys and the numbers of tokens, in float64."""
-    del cell
     query, key, token = (float64(part) for part in (clusters.query, clusters.key, clusters.token))
     table = query @ key.mT * clusters.scale
     gap = table[:, 0] - table[:, 1]
@@ -145,7 +140,7 @@ def right_side(clusters: Clusters, cell: str) -> Closed:
 
 
 def comparisons(
-    clusters: Clusters, cell: str, fused: Fused, closed: Closed, model: Precision
+    clusters: Clusters, cell: Cell, fused: Fused, closed: Closed, model: Precision
 ) -> Iterator[Comparison]:
     """The differences from the first token, a block at a time; BoundExceeded where the shares are
     farther apart than tanh(Delta/4), or by more than rounding nearer where they should attain it.
@@ -174,10 +169,10 @@ def _moved(
     return replace(found, magnitude=found.magnitude[0], error=found.error[0])
 
 
-def _within(clusters: Clusters, cell: str, closed: Closed) -> None:
+def _within(clusters: Clusters, cell: Cell, closed: Closed) -> None:
     beyond = abs(closed.apart) - abs(closed.largest)
     n = len(clusters.kinds)
-    attained = cell == "two-clusters" and n % 2 == 0
+    attained = cell.name == "two-clusters" and n % 2 == 0
     if beyond > 2 * closed.error or (attained and -beyond > 2 * closed.error):
         raise BoundExceeded(
             f"clusters are {closed.apart!r} apart for one before, tanh(Delta/4) is "

@@ -15,6 +15,7 @@ import torch
 from numerics import blockwise
 from numerics.evidence.comparison import Comparison, compare
 from numerics.rounding.roundoff import Rounded
+from numerics.stress.cell import Cell
 from numerics.stress.rounding import Precision, float64
 from numerics.stress.theorems.distance_cost import Extremes, extremes
 
@@ -44,12 +45,10 @@ class Tokens:
         return replace(self, x=self.x[rows], D=self.D[rows], C=C)
 
 
-def draw(
-    cell: str, n: int, d: int, heads: int, dtype: torch.dtype, device: torch.device, seed: int
-) -> tuple[Tokens, None]:
+def draw(cell: Cell, device: torch.device) -> tuple[Tokens, None]:
     """Tokens with close pairs; on a sphere, signed permutations of one token, of one exact norm."""
-    del heads
-    source = torch.Generator().manual_seed(seed)
+    n, d, dtype = cell.n, cell.d, cell.stored
+    source = torch.Generator().manual_seed(cell.seed)
     drawn = blockwise.drawing_dtype(dtype)
 
     def normal(*shape: int) -> torch.Tensor:
@@ -60,25 +59,25 @@ def draw(
 
     x, half = normal(n, d), n // 4
     x[half : 2 * half] = x[:half] + normal(half, d) / 64
-    if cell == "sphere":
+    if cell.name == "sphere":
         places = torch.rand(n, d, generator=source).argsort(1)
         x = x[0][places] * (2 * torch.randint(2, (n, d), generator=source) - 1)
-    D = positive(n, d if cell == "diagonal" else 1)
+    D = positive(n, d if cell.name == "diagonal" else 1)
     C, U = positive(n, RANK), normal(d, RANK) / 2
     stored = Tokens(*(part.to(dtype).to(device) for part in (x, D, C, U, x[:1, :1])))
     wide = stored.x.to(blockwise.accumulation_dtype(dtype))
     square = (wide[:1] * wide[:1]).sum(1, keepdim=True)
-    plain = cell not in ("shared", "symmetrised")
+    plain = cell.name not in ("shared", "symmetrised")
     return replace(stored, C=None if plain else stored.C, square=square), None
 
 
-def width(cell: str, d: int) -> int:
+def width(cell: Cell, d: int) -> int:
     """The width of the factors."""
     widths = {"shared": d + 2 + RANK, "symmetrised": 2 * (d + 2 + RANK), "diagonal": 2 * d + 1}
-    return widths.get(cell, d + 1 if cell == "sphere" else d + 2)
+    return widths.get(cell.name, d + 1 if cell.name == "sphere" else d + 2)
 
 
-def longest_sum(tokens: Tokens, cell: str) -> int:
+def longest_sum(tokens: Tokens, cell: Cell) -> int:
     """Terms of the longest sum of either side."""
     return width(cell, tokens.x.shape[1])
 
@@ -97,34 +96,36 @@ def _joined(*parts: Any) -> Any:
     return Rounded(torch.cat(magnitudes, 1), torch.cat(errors, 1), parts[0].units)
 
 
-def _query_features(cell: str, t: Tokens, minus: Any) -> Any:
+def _query_features(cell: Cell, t: Tokens, minus: Any) -> Any:
     """x^T G x, -2 G x and the coordinates of G, from minus = -x: the sign comes with it."""
     lowered = t.D * minus
     if t.C is not None:
         lowered = lowered + (t.C * (minus @ t.U)) @ t.U.transpose(1, 0)
     own = (minus * lowered).sum(1)[:, None]
-    if cell == "sphere":
+    if cell.name == "sphere":
         return _joined(own + t.D * t.square, lowered + lowered)
     parts = (own, lowered + lowered, t.D)
     return _joined(*parts) if t.C is None else _joined(*parts, t.C)
 
 
-def _key_features(cell: str, t: Tokens, one: Any) -> Any:
+def _key_features(cell: Cell, t: Tokens, one: Any) -> Any:
     """1, y, and the squares that the coordinates of G multiply."""
-    if cell == "sphere":
+    if cell.name == "sphere":
         return _joined(one, t.x)
     squares = t.x * t.x
-    parts = (one, t.x, squares if cell == "diagonal" else squares.sum(1)[:, None])
+    parts = (one, t.x, squares if cell.name == "diagonal" else squares.sum(1)[:, None])
     if t.C is None:
         return _joined(*parts)
     along = t.x @ t.U
     return _joined(*parts, along * along)
 
 
-def _factors(cell: str, t: Tokens, minus: Any, one: Any) -> tuple[Any, Any]:
+def _factors(cell: Cell, t: Tokens, minus: Any, one: Any) -> tuple[Any, Any]:
     """Factors (n, w) whose products are the squared distances, twice their mean if symmetrised."""
     query, key = _query_features(cell, t, minus), _key_features(cell, t, one)
-    return (_joined(query, key), _joined(key, query)) if cell == "symmetrised" else (query, key)
+    if cell.name == "symmetrised":
+        return _joined(query, key), _joined(key, query)
+    return query, key
 
 
 def _explicit(t: Tokens, step: Any, along: Any) -> Any:
@@ -133,23 +134,23 @@ def _explicit(t: Tokens, step: Any, along: Any) -> Any:
     return total if t.C is None else total + (t.C * (along * along)).sum(-1)
 
 
-def _blocks(tokens: Tokens, cell: str) -> Iterator[slice]:
+def _blocks(tokens: Tokens, cell: Cell) -> Iterator[slice]:
     n, d = tokens.x.shape
     return blockwise.row_blocks(n, n * max(d, RANK), tokens.x.device)
 
 
-def _factor(cell: str) -> float:
-    return 0.25 if cell == "symmetrised" else 0.5
+def _factor(cell: Cell) -> float:
+    return 0.25 if cell.name == "symmetrised" else 0.5
 
 
-def _scores(cell: str, squared: torch.Tensor) -> torch.Tensor:
+def _scores(cell: Cell, squared: torch.Tensor) -> torch.Tensor:
     """Minus the scores: half the squared distance, half the mean of both, or the distance."""
-    if cell == "unsquared":
+    if cell.name == "unsquared":
         return squared.clamp(min=0).sqrt()
     return squared * _factor(cell)
 
 
-def operations(tokens: Tokens, cell: str) -> tuple[int, int]:
+def operations(tokens: Tokens, cell: Cell) -> tuple[int, int]:
     """Floating-point operations of the matrix products of both sides."""
     (n, d), r = tokens.x.shape, tokens.U.shape[1]
     # The low-rank part of a metric is applied by two products, tokens are projected by a third.
@@ -157,14 +158,14 @@ def operations(tokens: Tokens, cell: str) -> tuple[int, int]:
     return 2 * (factors + n * n * width(cell, d)), 2 * n * n * d * r
 
 
-def left_side(tokens: Tokens, cell: str) -> Extremes:
+def left_side(tokens: Tokens, cell: Cell) -> Extremes:
     """Side one, one product of factors a block."""
     t = _accumulated(tokens)
     query, key = _factors(cell, t, -t.x, torch.ones_like(t.x[:, :1]))
     return extremes(t.x, _blocks(tokens, cell), lambda rows: _scores(cell, query[rows] @ key.T))
 
 
-def right_side(tokens: Tokens, cell: str) -> Extremes:
+def right_side(tokens: Tokens, cell: Cell) -> Extremes:
     """Side two, explicit differences."""
     t = _accumulated(tokens)
 
@@ -173,7 +174,7 @@ def right_side(tokens: Tokens, cell: str) -> Extremes:
         step = few.x - t.x
         along = step @ t.U
         found = _explicit(few, step, along)
-        if cell == "symmetrised":
+        if cell.name == "symmetrised":
             found = found + _explicit(t, step, along)
         return _scores(cell, found)
 
@@ -181,7 +182,7 @@ def right_side(tokens: Tokens, cell: str) -> Extremes:
 
 
 def comparisons(
-    tokens: Tokens, cell: str, left: Extremes, right: Extremes, model: Precision
+    tokens: Tokens, cell: Cell, left: Extremes, right: Extremes, model: Precision
 ) -> Iterator[Comparison]:
     """The extremes against the larger bound of the pairs at which the sides found them."""
     k, columns = longest_sum(tokens, cell), []
@@ -193,13 +194,13 @@ def comparisons(
     yield compare("scores", left.result, right.result, torch.stack(columns, 1), k)
 
 
-def _pair_bound(tokens: Tokens, cell: str, keys: torch.Tensor, model: Precision) -> torch.Tensor:
+def _pair_bound(tokens: Tokens, cell: Cell, keys: torch.Tensor, model: Precision) -> torch.Tensor:
     """Bound (n,) on the difference of both sides at one key a query."""
     blocks = []
     n, d = tokens.x.shape
     for rows in blockwise.row_blocks(n, 4 * max(d, RANK), tokens.x.device):
         x, y = tokens.rows(rows), tokens.rows(keys[rows])
-        if cell == "unsquared":
+        if cell.name == "unsquared":
             least = _least(x, y)
             first, second = (_root(square, least) for square in _both(cell, x, y, model))
         else:
@@ -217,7 +218,7 @@ def _mapped(t: Tokens, function: Callable[[torch.Tensor], Any]) -> Tokens:
     return Tokens(function(t.x), function(t.D), C, function(t.U), square)
 
 
-def _both(cell: str, x: Tokens, y: Tokens, model: Precision) -> tuple[Rounded, Rounded]:
+def _both(cell: Cell, x: Tokens, y: Tokens, model: Precision) -> tuple[Rounded, Rounded]:
     """The squared distances of B pairs by factors and by differences, replayed; magnitudes are
     sharpened by the values themselves in float64."""
     near, far = _mapped(x, model.enter), _mapped(y, model.enter)
@@ -228,12 +229,12 @@ def _both(cell: str, x: Tokens, y: Tokens, model: Precision) -> tuple[Rounded, R
     step, moved = near.x - far.x, x.x - y.x
     step, along = step.seen(moved), (step @ near.U).seen(moved @ x.U)
     differences = _explicit(near, step, along)
-    if cell == "symmetrised":
+    if cell.name == "symmetrised":
         differences = differences + _explicit(far, step, along)
     return (query * key).sum(1), differences
 
 
-def _pair(cell: str, x: Tokens, y: Tokens, one: Any) -> tuple[Any, Any]:
+def _pair(cell: Cell, x: Tokens, y: Tokens, one: Any) -> tuple[Any, Any]:
     """The query's factor of x and the key's of y, whose signs do not matter here."""
     return _factors(cell, x, x.x, one)[0], _factors(cell, y, y.x, one)[1]
 

@@ -18,6 +18,7 @@ from numerics import blockwise
 from numerics.evidence.comparison import Comparison, compare
 from numerics.pairings import recurrences as forms
 from numerics.stress import sharding
+from numerics.stress.cell import Cell
 from numerics.stress.rounding import NoBound, Precision, float64
 
 CELLS = ("decay", "undamped")
@@ -52,11 +53,10 @@ class Outputs:
     result: torch.Tensor
 
 
-def draw(
-    cell: str, n: int, d: int, heads: int, dtype: torch.dtype, device: torch.device, seed: int
-) -> tuple[Tokens, None]:
+def draw(cell: Cell, device: torch.device) -> tuple[Tokens, None]:
     """Normal queries, keys and values; uniform decays in the cell `decay`."""
-    source = torch.Generator().manual_seed(seed)
+    n, d, dtype = cell.n, cell.d, cell.stored
+    source = torch.Generator().manual_seed(cell.seed)
     size, drawn = d**-0.5, blockwise.drawing_dtype(dtype)
 
     def normal(scale: float) -> torch.Tensor:
@@ -64,20 +64,19 @@ def draw(
 
     query, key, value = normal(size), normal(1.0), normal(1.0)
     decay = -LARGEST_DECAY * torch.rand(n, generator=source, dtype=drawn)
-    stored = decay.to(device, dtype) if cell == "decay" else None
+    stored = decay.to(device, dtype) if cell.name == "decay" else None
     return Tokens(query, key, value, stored), None
 
 
-def longest_sum(tokens: Tokens, cell: str) -> int:
+def longest_sum(tokens: Tokens, cell: Cell) -> int:
     """Terms of the longest sum: all tokens."""
     return tokens.query.shape[0]
 
 
-def operations(tokens: Tokens, cell: str) -> tuple[int, int]:
+def operations(tokens: Tokens, cell: Cell) -> tuple[int, int]:
     """Floating-point operations of the matrix products of both sides, of this rank's tokens; side
     two's are products with one token's key, value and query.
     """
-    del cell
     n, d = tokens.query.shape
     own = sharding.own_count(n)
     chunks = [min(CHUNK, own - start) for start in range(0, own, CHUNK)]
@@ -85,7 +84,7 @@ def operations(tokens: Tokens, cell: str) -> tuple[int, int]:
     return 2 * left, 2 * 2 * own * d * d
 
 
-def left_side(tokens: Tokens, cell: str) -> Outputs:
+def left_side(tokens: Tokens, cell: Cell) -> Outputs:
     """Side one, `numerics.pairings.recurrences.chunked`."""
     n, d = tokens.query.shape
     decay = tokens.wide_decay()
@@ -101,7 +100,7 @@ def left_side(tokens: Tokens, cell: str) -> Outputs:
     return Outputs(sharding.by_rows(outputs, n))
 
 
-def right_side(tokens: Tokens, cell: str) -> Outputs:
+def right_side(tokens: Tokens, cell: Cell) -> Outputs:
     """Side two, the state of one token after another, updated in place."""
     query, key, value = tokens.wide()
     n, d = query.shape
@@ -125,7 +124,7 @@ def right_side(tokens: Tokens, cell: str) -> Outputs:
 
 
 def comparisons(
-    tokens: Tokens, cell: str, left: Outputs, right: Outputs, model: Precision
+    tokens: Tokens, cell: Cell, left: Outputs, right: Outputs, model: Precision
 ) -> Iterator[Comparison]:
     """The outputs by blocks of tokens, against the bounds of both sides."""
     n, d = tokens.query.shape

@@ -21,6 +21,7 @@ from numerics import blockwise
 from numerics.evidence.comparison import Comparison, compare
 from numerics.rounding.roundoff import Rounded, gamma
 from numerics.stress import connection
+from numerics.stress.cell import Cell
 from numerics.stress.connection import Connection
 from numerics.stress.frames import FrameBound, frame_bound
 from numerics.stress.kernel_bound import SPARE, KernelBound, kernel_bound
@@ -56,40 +57,39 @@ class Sampled:
     columns: torch.Tensor
 
 
-def draw(
-    cell: str, n: int, d: int, heads: int, dtype: torch.dtype, device: torch.device, seed: int
-) -> tuple[Sampled, None]:
+def draw(cell: Cell, device: torch.device) -> tuple[Sampled, None]:
     """A drifting connection walk and edges: a quarter on the drift's cycle, the rest anywhere."""
-    drawn, _ = connection.draw("energy", n, d, heads, dtype, device, seed)
-    source = torch.Generator().manual_seed(seed)
+    n = cell.n
+    drawn, _ = connection.draw(cell, device)
+    source = torch.Generator().manual_seed(cell.seed)
     rows, columns = torch.randint(n, (2, EDGES), generator=source)
     cycle = EDGES // 4
     columns[:cycle] = (rows[:cycle] + 1) % n
     return Sampled(drawn, rows.to(device), columns.to(device)), None
 
 
-def longest_sum(sampled: Sampled, cell: str) -> int:
+def longest_sum(sampled: Sampled, cell: Cell) -> int:
     """Terms of the longest sum of either side: the tokens, or the entries of a block."""
     n, d = sampled.connection.field.shape
-    return max(n, d * d) if cell == "operator" else n
+    return max(n, d * d) if cell.name == "operator" else n
 
 
-def operations(sampled: Sampled, cell: str) -> tuple[int, int]:
+def operations(sampled: Sampled, cell: Cell) -> tuple[int, int]:
     """Floating-point operations of the matrix products of both sides: of scores, and of matrices at
     the sampled edges.
     """
     walk, d = sampled.connection.walk, sampled.connection.field.shape[1]
-    if cell == "operator":
+    if cell.name == "operator":
         # Metrics and cometrics of both ends, the adjoint and the weighed block: two products each.
         return walk.score_operations(1) + 2 * 8 * len(sampled.rows) * d**3, walk.score_operations(1)
     return walk.score_operations(3), walk.score_operations(4)
 
 
-def left_side(sampled: Sampled, cell: str) -> Defects:
+def left_side(sampled: Sampled, cell: Cell) -> Defects:
     """Side one, the definitions, from pi and P."""
     c = sampled.connection.widened()
     law = walk_law(c.walk)
-    if cell == "operator":
+    if cell.name == "operator":
         edges = blockwise.row_blocks(EDGES, c.field.shape[1] ** 2, c.field.device)
         parts = [_block_norms(c, law, sampled.rows[e], sampled.columns[e]) for e in edges]
         return Defects(torch.cat(parts))
@@ -101,10 +101,10 @@ def left_side(sampled: Sampled, cell: str) -> Defects:
     return Defects(defects)
 
 
-def right_side(sampled: Sampled, cell: str) -> Defects:
+def right_side(sampled: Sampled, cell: Cell) -> Defects:
     """Side two, the closed forms: from flows alone, or from the orthogonal B_ij."""
     c = sampled.connection.widened()
-    if cell == "operator":
+    if cell.name == "operator":
         edges = blockwise.row_blocks(EDGES, c.field.shape[1] ** 2, c.field.device)
         law = walk_law(c.walk)
         parts = [_closed_norms(c, law, sampled.rows[e], sampled.columns[e]) for e in edges]
@@ -166,12 +166,12 @@ def _closed_norms(c: Connection, law: Law, i: torch.Tensor, j: torch.Tensor) -> 
 
 
 def comparisons(
-    sampled: Sampled, cell: str, left: Defects, right: Defects, model: Precision
+    sampled: Sampled, cell: Cell, left: Defects, right: Defects, model: Precision
 ) -> Iterator[Comparison]:
     """The cell's defects against their bound."""
     walk, bound = sampled.connection.walk, kernel_bound(sampled.connection.walk, model)
     k, u = longest_sum(sampled, cell), model.wide
-    if cell == "operator":
+    if cell.name == "operator":
         d = sampled.connection.field.shape[1]
         for edges in blockwise.row_blocks(EDGES, d * d, sampled.rows.device):
             one, two = _operator_bounds(sampled, bound, edges)

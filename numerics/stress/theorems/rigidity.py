@@ -17,6 +17,7 @@ from numerics import blockwise
 from numerics.evidence.comparison import Comparison, compare
 from numerics.rounding.roundoff import gamma
 from numerics.stress import inputs
+from numerics.stress.cell import Cell
 from numerics.stress.frames import Frames, draw_frames, frame_bound, random_signs
 from numerics.stress.kernel_bound import SPARE
 from numerics.stress.rounding import Precision, float64
@@ -51,14 +52,12 @@ class Contraction:
     result: torch.Tensor
 
 
-def draw(
-    cell: str, n: int, d: int, heads: int, dtype: torch.dtype, device: torch.device, seed: int
-) -> tuple[Mixture, torch.Tensor]:
+def draw(cell: Cell, device: torch.device) -> tuple[Mixture, torch.Tensor]:
     """Heads isometric for one metric, and the gates of an attention layer at sampled queries."""
-    del cell
-    source = torch.Generator().manual_seed(seed)
+    n, d, heads, dtype = cell.n, cell.d, cell.heads, cell.stored
+    source = torch.Generator().manual_seed(cell.seed)
     rows = torch.randperm(n, generator=source)[:ROWS].sort().values
-    layer = inputs.draw(n, d, heads, dtype, device, seed).at_rows(rows.to(device))
+    layer = inputs.draw(cell, device).at_rows(rows.to(device))
     attention = blockwise.softmax_rows(layer.query, layer.key, layer.scale)
     _, gates = blockwise.walk_and_gates(attention, layer.head_weights)
     order = torch.stack([torch.randperm(d, generator=source) for _ in range(heads)])
@@ -68,22 +67,19 @@ def draw(
     return Mixture(tokens, frame, order.to(device), signs, gates), rows
 
 
-def longest_sum(mixture: Mixture, cell: str) -> int:
+def longest_sum(mixture: Mixture, cell: Cell) -> int:
     """Terms of the longest sum of either side: the features, or the pairs of heads."""
-    del cell
     heads, d = mixture.order.shape
     return max(d, heads * (heads - 1) // 2)
 
 
-def operations(mixture: Mixture, cell: str) -> tuple[int, int]:
+def operations(mixture: Mixture, cell: Cell) -> tuple[int, int]:
     """Floating-point operations of the matrix products of side one; side two has none."""
-    del cell
     return 2 * mixture.gates.numel() * mixture.tokens.shape[1], 0
 
 
-def left_side(mixture: Mixture, cell: str) -> Contraction:
+def left_side(mixture: Mixture, cell: Cell) -> Contraction:
     """Side one, |x_j|^2 - |T_ij x_j|^2 with T_ij x_j formed at every edge from stored O_h x_j."""
-    del cell
     frame, tokens = _wide(mixture)
     image = frame.apply(tokens)
     carried = frame.solve(mixture.turned(image)).to(mixture.tokens.dtype)
@@ -95,9 +91,8 @@ def left_side(mixture: Mixture, cell: str) -> Contraction:
     return Contraction(result)
 
 
-def right_side(mixture: Mixture, cell: str) -> Contraction:
+def right_side(mixture: Mixture, cell: Cell) -> Contraction:
     """Side two, the sum over pairs of heads of g_h g_k |O_h x_j - O_k x_j|^2."""
-    del cell
     frame, tokens = _wide(mixture)
     moved = frame.solve(mixture.turned(frame.apply(tokens)))
     result = torch.zeros_like(mixture.gates[0])
@@ -121,7 +116,7 @@ def _blocks(mixture: Mixture) -> Iterator[slice]:
 
 
 def comparisons(
-    mixture: Mixture, cell: str, left: Contraction, right: Contraction, model: Precision
+    mixture: Mixture, cell: Cell, left: Contraction, right: Contraction, model: Precision
 ) -> Iterator[Comparison]:
     """The contraction at every sampled edge against its bound."""
     k, gates = longest_sum(mixture, cell), float64(mixture.gates)

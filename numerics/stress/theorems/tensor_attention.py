@@ -19,6 +19,7 @@ import torch
 from numerics import blockwise
 from numerics.evidence.comparison import Comparison, compare
 from numerics.rounding.roundoff import Rounded
+from numerics.stress.cell import Cell
 from numerics.stress.rounding import LIBRARY_EXP_ULPS, SPARE, NoBound, Precision, float64
 
 CELLS = ("softmax", "moments")
@@ -74,22 +75,21 @@ class Outputs:
     totals: torch.Tensor | None = None
 
 
-def draw(
-    cell: str, n: int, d: int, heads: int, dtype: torch.dtype, device: torch.device, seed: int
-) -> tuple[Pairs, torch.Tensor]:
+def draw(cell: Cell, device: torch.device) -> tuple[Pairs, torch.Tensor]:
     """Normal keys, values about 1 lest outputs average to 0, queries at sampled tokens (B,).
 
     A query leans towards a pair by a score from 1 to 32, log-uniformly: rows range from nearly
     uniform to nearly one-hot. In the cell `moments` features are exp(x / 2) of normal x instead.
     """
-    source = torch.Generator().manual_seed(seed)
+    n, d, dtype = cell.n, cell.d, cell.stored
+    source = torch.Generator().manual_seed(cell.seed)
     drawn = blockwise.drawing_dtype(dtype)
     query, first, second, *values = torch.randn(5, n, d, generator=source, dtype=drawn)
     one, other = (torch.randperm(n, generator=source) for _ in range(2))
     lean = 32 ** torch.rand(n, 1, generator=source, dtype=drawn) / d**0.5
     shuffled = torch.randperm(n, generator=source)
     rows = shuffled[: n if n <= QUERIES else SAMPLE].sort().values
-    if cell == "softmax":
+    if cell.name == "softmax":
         query = query / 4 + lean * first[one] * second[other]
     else:
         query, first, second = ((part / 2).exp() for part in (query, first, second))
@@ -97,29 +97,33 @@ def draw(
     return Pairs(*(part.to(dtype).to(device) for part in parts), scale=d**-0.5), rows
 
 
-def longest_sum(pairs: Pairs, cell: str) -> int:
+def longest_sum(pairs: Pairs, cell: Cell) -> int:
     """Terms of the longest sum of either side: a tile of pairs, or the keys; at least d."""
     m, d = pairs.first_key.shape
-    return max(m * min(m, max(1, PAIRS // m)) if cell == "softmax" else m, d)
+    return max(_tile_pairs(m) if cell.name == "softmax" else m, d)
 
 
-def operations(pairs: Pairs, cell: str) -> tuple[int, int]:
+def _tile_pairs(keys: int) -> int:
+    return keys * min(keys, max(1, PAIRS // keys))
+
+
+def operations(pairs: Pairs, cell: Cell) -> tuple[int, int]:
     """Floating-point operations of the matrix products of both sides."""
     queries, (m, d) = pairs.query.shape[0], pairs.first_key.shape
     product = 2 * queries * m * m * d
-    if cell == "softmax":
+    if cell.name == "softmax":
         return 2 * product, 3 * product
     return 2 * (2 * m * d * d + queries * d * d + queries * d), 2 * product
 
 
-def left_side(pairs: Pairs, cell: str) -> Outputs:
+def left_side(pairs: Pairs, cell: Cell) -> Outputs:
     """Side one, by Khatri-Rao products with an online softmax, or by moments."""
-    return _online(pairs) if cell == "softmax" else _from_moments(pairs)
+    return _online(pairs) if cell.name == "softmax" else _from_moments(pairs)
 
 
-def right_side(pairs: Pairs, cell: str) -> Outputs:
+def right_side(pairs: Pairs, cell: Cell) -> Outputs:
     """Side two, by queries scaled with each first key, over all pairs."""
-    return _normalised(pairs) if cell == "softmax" else _from_pairs(pairs)
+    return _normalised(pairs) if cell.name == "softmax" else _from_pairs(pairs)
 
 
 def _online(pairs: Pairs) -> Outputs:
@@ -186,7 +190,7 @@ def _from_pairs(pairs: Pairs) -> Outputs:
 
 
 def comparisons(
-    pairs: Pairs, cell: str, left: Outputs, right: Outputs, model: Precision
+    pairs: Pairs, cell: Cell, left: Outputs, right: Outputs, model: Precision
 ) -> Iterator[Comparison]:
     """The outputs, and in the cell `moments` the totals, against their bounds."""
     k = longest_sum(pairs, cell)
@@ -292,6 +296,6 @@ class _Scores:
         unit, exp, library = (
             -math.log1p(-u) for u in (acc, self.model.wide.exp, 2 * LIBRARY_EXP_ULPS * acc)
         )
-        sums = longest_sum(self.pairs, "softmax") + 3 * self.tiles + 2
+        sums = max(_tile_pairs(m), self.width) + 3 * self.tiles + 2
         online = 2 * ((self.tiles + 1) * exp + (2 * size + sums) * unit)
         return online, 2 * (library + exp * logs) + exp + (4 * m + 3 + 10 * (size + logs)) * unit

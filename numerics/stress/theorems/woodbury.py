@@ -17,6 +17,7 @@ import torch
 from numerics import blockwise
 from numerics.evidence.comparison import Comparison, compare
 from numerics.metrics.low_rank import LowRankMetric
+from numerics.stress.cell import Cell
 from numerics.stress.rounding import Precision, float64
 
 CELLS = ("inverse", "ill-conditioned")
@@ -38,13 +39,11 @@ class Solved:
     bound: torch.Tensor
 
 
-def draw(
-    cell: str, n: int, d: int, heads: int, dtype: torch.dtype, device: torch.device, seed: int
-) -> tuple[Systems, None]:
+def draw(cell: Cell, device: torch.device) -> tuple[Systems, None]:
     """D of condition 100, or of 1e12 (1e8 in float16, which has no more); half of v in range U."""
-    del heads
-    source = torch.Generator().manual_seed(seed)
-    decades = 2.0 if cell == "inverse" else 8.0 if dtype == torch.float16 else 12.0
+    n, d, dtype = cell.n, cell.d, cell.stored
+    source = torch.Generator().manual_seed(cell.seed)
+    decades = 2.0 if cell.name == "inverse" else 8.0 if dtype == torch.float16 else 12.0
 
     def normal(*shape: int) -> torch.Tensor:
         return torch.randn(*shape, generator=source, dtype=torch.float64)
@@ -57,9 +56,8 @@ def draw(
     return Systems(LowRankMetric(D, U), right), None
 
 
-def longest_sum(systems: Systems, cell: str) -> int:
+def longest_sum(systems: Systems, cell: Cell) -> int:
     """Terms of the longest sum of either side."""
-    del cell
     return max(systems.metric.U.shape)
 
 
@@ -68,27 +66,24 @@ def _blocks(systems: Systems) -> Iterator[slice]:
     return blockwise.row_blocks(n, max(systems.metric.U.shape), systems.v.device)
 
 
-def operations(systems: Systems, cell: str) -> tuple[int, int]:
+def operations(systems: Systems, cell: Cell) -> tuple[int, int]:
     """Floating-point operations of the matrix products of both sides, without factorisations and
     triangular solutions.
     """
-    del cell
     n, (d, r) = systems.v.shape[0], systems.metric.U.shape
     # Two solutions, the residuals between them, and the bound: eleven products of n x d x r.
     both = 11 * n * d * r
     return 2 * (both + 4 * n * r * r), 2 * (both + r * d * r)
 
 
-def left_side(systems: Systems, cell: str) -> Solved:
+def left_side(systems: Systems, cell: Cell) -> Solved:
     """Side one, LowRankMetric.solve with the bound that it returns; NoDigits fails the cell."""
-    del cell
     parts = [systems.metric.solve_with_bound(systems.v[rows]) for rows in _blocks(systems)]
     return Solved(torch.cat([x for x, _ in parts]), torch.cat([bound for _, bound in parts]))
 
 
-def right_side(systems: Systems, cell: str) -> Solved:
+def right_side(systems: Systems, cell: Cell) -> Solved:
     """Side two, D^-1 (v - U y) refined once, with the bound that follows from its residuals."""
-    del cell
     D, U, v = (float64(part) for part in (systems.metric.D, systems.metric.U, systems.v))
     metric, scaled = LowRankMetric(D, U), U / D[:, None]
     factor = torch.linalg.cholesky(U.T @ scaled + torch.eye(U.shape[1]).to(U))
@@ -107,10 +102,9 @@ def right_side(systems: Systems, cell: str) -> Solved:
 
 
 def comparisons(
-    systems: Systems, cell: str, left: Solved, right: Solved, model: Precision
+    systems: Systems, cell: Cell, left: Solved, right: Solved, model: Precision
 ) -> Iterator[Comparison]:
     """The solutions against the sum of both bounds."""
-    del model
     k = longest_sum(systems, cell)
     for rows in _blocks(systems):
         bound = (float64(left.bound[rows]) + right.bound[rows]) * (1 + 2.0**-50)

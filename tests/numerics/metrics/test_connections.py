@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from numerics import blockwise
+from numerics.arrays import dtype_name
 from numerics.evidence.comparison import Comparison, merged
 from numerics.metrics import LowRankMetric, connections
 from numerics.properties.frame_connections import (
@@ -25,6 +26,7 @@ from numerics.properties.frame_connections import (
     proxies,
 )
 from numerics.properties.strategies import rotation
+from numerics.stress.cell import Cell
 from numerics.stress.rounding import precision
 from numerics.stress.theorems import frame_connections as frame_transports
 from numerics.stress.theorems.frame_connections import Around, Triangles
@@ -263,11 +265,10 @@ def test_a_geodesic_triangle_rotates_by_its_area(curvature: int, seed: int) -> N
 def judge(t: Triangles, cell: str, left: Callable[[Any], Any] = lambda t: t) -> Comparison:
     """The cell's comparison with side one on inputs of its own, the bound on the honest ones."""
     with blockwise.exact_products():
-        sides: tuple[Around, Around] = (
-            frame_transports.left_side(left(t), cell), frame_transports.right_side(t, cell)
-        )  # fmt: skip
+        one: Around = frame_transports.left_side(left(t), Cell("RA10", cell))
+        two: Around = frame_transports.right_side(t, Cell("RA10", cell))
         model = precision(t.x.dtype, CPU)
-        (found,) = merged(frame_transports.comparisons(t, cell, *sides, model))
+        (found,) = merged(frame_transports.comparisons(t, Cell("RA10", cell), one, two, model))
         return found
 
 
@@ -281,7 +282,7 @@ FAULTS: dict[str, Callable[[Triangles], Triangles]] = {
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("cell", frame_transports.CELLS)
 def test_triangles_hold_their_bound_tightly_and_see_faults(cell: str, dtype: Any) -> None:
-    t, _ = frame_transports.draw(cell, 60, 33, 1, dtype, CPU, seed=5)
+    t, _ = frame_transports.draw(Cell("RA10", cell, 60, 33, 1, dtype_name(dtype), "cpu", 5), CPU)
     honest = judge(t, cell)
     assert honest.ok
     assert honest.tight
@@ -292,7 +293,7 @@ def test_triangles_hold_their_bound_tightly_and_see_faults(cell: str, dtype: Any
 
 
 def test_blocks_of_triangles_give_the_same_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
-    t, _ = frame_transports.draw("torsion", 60, 33, 1, torch.float64, CPU, seed=5)
+    t, _ = frame_transports.draw(Cell("RA10", "torsion", 60, 33, 1, "float64", "cpu", 5), CPU)
     whole = judge(t, "torsion")
     monkeypatch.setattr(blockwise, "CPU_BLOCK", 2**10)
     assert judge(t, "torsion") == whole

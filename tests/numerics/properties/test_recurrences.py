@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 import torch
 
+from numerics.arrays import dtype_name
 from numerics.evidence.comparison import Comparison, merged
 from numerics.pairings import recurrences as forms
 from numerics.pairings.recurrences import Read
 from numerics.properties.recurrences import Sample
 from numerics.rounding import roundoff
+from numerics.stress.cell import Cell
 from numerics.stress.rounding import precision
 from numerics.stress.theorems import recurrences as stress
 from numerics.stress.theorems.recurrences import Tokens
@@ -85,9 +87,9 @@ FAULTS: dict[str, Callable[[Tokens], Tokens]] = {
 
 
 def judge(tokens: Tokens, other: Tokens) -> Comparison:
-    sides = stress.left_side(tokens, ""), stress.right_side(other, "")
+    sides = stress.left_side(tokens, Cell("AP5", "")), stress.right_side(other, Cell("AP5", ""))
     model = precision(tokens.query.dtype, torch.device("cpu"))
-    (found,) = merged(stress.comparisons(tokens, "", *sides, model))
+    (found,) = merged(stress.comparisons(tokens, Cell("AP5", ""), *sides, model))
     return found
 
 
@@ -95,14 +97,16 @@ def judge(tokens: Tokens, other: Tokens) -> Comparison:
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 def test_a_fault_in_one_side_of_the_stress_case_is_rejected(fault: str, dtype: torch.dtype) -> None:
-    tokens, _ = stress.draw("decay", 300, 8, 1, dtype, torch.device("cpu"), 5)
+    tokens, _ = stress.draw(
+        Cell("AP5", "decay", 300, 8, 1, dtype_name(dtype), "cpu", 5), torch.device("cpu")
+    )
     assert judge(tokens, tokens).ok
     assert not judge(tokens, FAULTS[fault](tokens)).ok
 
 
 @pytest.mark.parametrize("cell", stress.CELLS)
 def test_the_stress_bound_is_the_sum_over_pairs_of_tokens(cell: str) -> None:
-    tokens, _ = stress.draw(cell, 600, 4, 1, torch.float64, torch.device("cpu"), 1)
+    tokens, _ = stress.draw(Cell("AP5", cell, 600, 4, 1, "float64", "cpu", 1), torch.device("cpu"))
     tilt, n = 1e-4, 600
     place = torch.arange(n, dtype=torch.float64)
     apart = place[:, None] - place[None, :]

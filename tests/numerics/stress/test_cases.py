@@ -11,6 +11,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from numerics import blockwise, stress
 from numerics.evidence.comparison import PLANTED, compare
+from numerics.stress.cell import Cell
 from numerics.stress.inputs import Layer, draw
 from numerics.stress.theorems import gated_mixture
 from numerics.stress.theorems import reversibility_defects as defects
@@ -89,9 +90,10 @@ def test_nothing_as_large_as_n_times_n_is_allocated(
 def test_edges_are_sampled_by_seed_beyond_the_full_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gated_mixture, "EDGE_ROWS", 60)
     monkeypatch.setattr(gated_mixture, "EDGE_SAMPLE", 16)
-    layer = draw(70, 24, 3, torch.float32, CPU, seed=5)
+    cell = Cell("CW2", "edge", 70, 24, 3, seed=5)
+    layer = draw(cell, CPU)
     (sampled, rows), (_, again), (_, other) = (
-        gated_mixture.select(layer, "edge", seed) for seed in (5, 5, 6)
+        gated_mixture.select(layer, replace(cell, seed=seed)) for seed in (5, 5, 6)
     )
     assert torch.equal(rows, again)
     assert not torch.equal(rows, other)
@@ -105,11 +107,10 @@ def test_a_failure_in_a_sampled_row_is_reported_by_its_token(
 ) -> None:
     monkeypatch.setattr(gated_mixture, "EDGE_ROWS", 60)
     monkeypatch.setattr(gated_mixture, "EDGE_SAMPLE", 16)
-    layer = draw(70, 24, 3, torch.float32, CPU, seed=5)
-    _, rows = gated_mixture.select(layer, "edge", 5)
+    _, rows = gated_mixture.draw(Cell("CW2", "edge", 70, 24, 3, seed=5), CPU)
     honest = gated_mixture.left_side
 
-    def spoilt(layer: Layer, cell: str) -> gated_mixture.Heads:
+    def spoilt(layer: Layer, cell: Cell) -> gated_mixture.Heads:
         heads = honest(layer, cell)
         heads.result[9, 4] += 1
         return heads
@@ -150,8 +151,9 @@ def test_comparing_different_shapes_is_refused() -> None:
 
 
 def test_inputs_depend_on_nothing_but_their_arguments() -> None:
-    first, torch_state = draw(9, 6, 3, torch.float32, CPU, 4), torch.get_rng_state()
-    again, other = draw(9, 6, 3, torch.float32, CPU, 4), draw(9, 6, 3, torch.float32, CPU, 3)
+    cell = Cell("CW2", "gates", 9, 6, 3, seed=4)
+    first, torch_state = draw(cell, CPU), torch.get_rng_state()
+    again, other = draw(cell, CPU), draw(replace(cell, seed=3), CPU)
     assert torch.equal(torch.get_rng_state(), torch_state)
     assert torch.equal(first.query, again.query)
     assert not torch.equal(first.query, other.query)
@@ -171,7 +173,7 @@ def spoil_right_side(theorem: str, entry: tuple[int, ...], error: float) -> tupl
     module = stress.cases()[theorem].module
     honest = module.right_side
 
-    def spoilt(inputs: Any, cell: str) -> Any:
+    def spoilt(inputs: Any, cell: Cell) -> Any:
         side = honest(inputs, cell)
         side.result[entry] += error
         return side

@@ -10,6 +10,7 @@ from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 from numerics import blockwise, stress
 from numerics.runs.ranks import Ranks, over
 from numerics.stress import sharding
+from numerics.stress.cell import Cell
 
 CPU = torch.device("cpu")
 APPROXIMATE = [case for case in stress.cases().values() if not case.exact]
@@ -39,7 +40,7 @@ UNKNOWN = {
 """What the counter does not know of by itself: the fused kernel of CPUs, products by vectors."""
 
 
-def counted(side: Callable[[Any, str], Any], inputs: Any, cell: str) -> int:
+def counted(side: Callable[[Any, Cell], Any], inputs: Any, cell: Cell) -> int:
     with blockwise.exact_products(), FlopCounterMode(display=False, custom_mapping=UNKNOWN) as mode:
         side(inputs, cell)
     return mode.get_total_flops()
@@ -49,10 +50,11 @@ def heads_of(theorem: str) -> int:
     return 1 if stress.cases()[theorem].single_head else 3
 
 
-def drawn(theorem: str, cell: str, n: int, d: int, dtype: torch.dtype = torch.float32) -> Any:
+def drawn(theorem: str, name: str, n: int, d: int, dtype: str = "float32") -> Any:
+    """The module of a cell, its inputs and the cell."""
     module = stress.cases()[theorem].module
-    inputs, _ = module.draw(cell, n, d, heads_of(theorem), dtype, CPU, 1)
-    return module, inputs
+    cell = Cell(theorem, name, n, d, heads_of(theorem), dtype, "cpu", 1)
+    return module, module.draw(cell, CPU)[0], cell
 
 
 @pytest.fixture(autouse=True)
@@ -61,37 +63,37 @@ def known_units(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("numerics.rounding.units._flushes", lambda *arguments: False)
 
 
-def both(module: Any, inputs: Any, cell: str) -> tuple[int, int]:
+def both(module: Any, inputs: Any, cell: Cell) -> tuple[int, int]:
     return counted(module.left_side, inputs, cell), counted(module.right_side, inputs, cell)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "d"), [(5, 6), (131, 24)])
-@pytest.mark.parametrize(("theorem", "cell"), CELLS)
-def test_the_formula_is_what_the_sides_do(theorem: str, cell: str, n: int, d: int) -> None:
-    for dtype in (torch.float64, torch.bfloat16):
-        module, inputs = drawn(theorem, cell, n, d, dtype)
-        assert module.operations(inputs, cell) == both(module, inputs, cell), dtype
+@pytest.mark.parametrize(("theorem", "name"), CELLS)
+def test_the_formula_is_what_the_sides_do(theorem: str, name: str, n: int, d: int) -> None:
+    for dtype in ("float64", "bfloat16"):
+        module, inputs, cell = drawn(theorem, name, n, d, dtype)
+        assert module.operations(inputs, cell) == both(module, inputs, cell), cell.label
 
 
 @pytest.mark.slow
 def test_blocks_of_a_row_do_no_more_than_one_block(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blockwise, "CPU_BLOCK", 2**6)
-    for theorem, cell in CELLS:
-        module, inputs = drawn(theorem, cell, 21, 6)
-        assert module.operations(inputs, cell) == both(module, inputs, cell), (theorem, cell)
+    for theorem, name in CELLS:
+        module, inputs, cell = drawn(theorem, name, 21, 6)
+        assert module.operations(inputs, cell) == both(module, inputs, cell), cell.label
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("theorem", "cell"), SHARED)
+@pytest.mark.parametrize(("theorem", "name"), SHARED)
 def test_ranks_count_their_own_rows(
-    theorem: str, cell: str, monkeypatch: pytest.MonkeyPatch
+    theorem: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing is exchanged: what other ranks would find changes no operation of this one."""
     monkeypatch.setattr(sharding, "completed", lambda array, dim=0: array)
     monkeypatch.setattr(sharding, "received", lambda state: state)
     monkeypatch.setattr(sharding, "hand_over", lambda state: None)
-    module, inputs = drawn(theorem, cell, 131, 6)
+    module, inputs, cell = drawn(theorem, name, 131, 6)
     counts = set()
     for rank in range(3):
         with over(Ranks(rank, 3)):
@@ -105,12 +107,12 @@ def test_ranks_count_their_own_rows(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("place", [0, 1])
-@pytest.mark.parametrize(("theorem", "cell"), CELLS)
-def test_another_product_in_a_side_is_another_count(theorem: str, cell: str, place: int) -> None:
-    module, inputs = drawn(theorem, cell, 5, 6)
+@pytest.mark.parametrize(("theorem", "name"), CELLS)
+def test_another_product_in_a_side_is_another_count(theorem: str, name: str, place: int) -> None:
+    module, inputs, cell = drawn(theorem, name, 5, 6)
     side = (module.left_side, module.right_side)[place]
 
-    def longer(inputs: Any, cell: str) -> Any:
+    def longer(inputs: Any, cell: Cell) -> Any:
         torch.mm(torch.ones(1, 1), torch.ones(1, 1))
         return side(inputs, cell)
 
@@ -118,7 +120,7 @@ def test_another_product_in_a_side_is_another_count(theorem: str, cell: str, pla
 
 
 @pytest.mark.parametrize(
-    ("theorem", "cell", "left", "right"),
+    ("theorem", "name", "left", "right"),
     [
         # Values and their output, scores and means; transports, carried tokens, scores, the walk.
         ("CW1", "kronecker", 2 * 5 * 36 + 25 * 12, 6**3 + 5 * 36 + 36 + 25 * 12),
@@ -130,7 +132,7 @@ def test_another_product_in_a_side_is_another_count(theorem: str, cell: str, pla
     ],
 )
 def test_operations_are_two_for_each_multiplication_of_the_products(
-    theorem: str, cell: str, left: int, right: int
+    theorem: str, name: str, left: int, right: int
 ) -> None:
-    module, inputs = drawn(theorem, cell, 5, 6)
+    module, inputs, cell = drawn(theorem, name, 5, 6)
     assert module.operations(inputs, cell) == (2 * left, 2 * right)

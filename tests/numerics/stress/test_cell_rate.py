@@ -17,7 +17,7 @@ CPU = torch.device("cpu")
 def recorded(monkeypatch: pytest.MonkeyPatch, rate: float, count: int = 1) -> dict[str, Any]:
     """The record of a cell whose sides did 300 and 600 operations, of every of several ranks."""
     monkeypatch.setattr(gated_mixture, "operations", lambda layer, cell: (300, 600))
-    monkeypatch.setattr("numerics.stress.cell.matrix_rate", lambda dtype, device: rate)
+    monkeypatch.setattr("numerics.stress.evaluation.matrix_rate", lambda dtype, device: rate)
     monkeypatch.setattr(ranks, "from_every_rank", lambda part: count * [part])
     return stress.run_cell("CW2", "gates", 9, 6, 3, "float32", "cpu", 0, rate=True)
 
@@ -37,7 +37,7 @@ def test_a_share_is_operations_over_time_and_rate(
 
 def test_the_rate_is_measured_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     measured: list[torch.dtype] = []
-    monkeypatch.setattr("numerics.stress.cell.matrix_rate",
+    monkeypatch.setattr("numerics.stress.evaluation.matrix_rate",
                         lambda dtype, device: measured.append(dtype) or 1.0)  # fmt: skip
     for arguments, rate in ((("CW2", "gates", 9, 6, 3, "float64"), False),
                             (("RA2", None, 9, 3, 1, "float32"), True)):  # fmt: skip
@@ -72,7 +72,7 @@ def test_a_device_whose_products_are_wrong_fails_the_cell(monkeypatch: pytest.Mo
     def wrong(dtype: torch.dtype, device: torch.device) -> float:
         raise ArithmeticError("the first entry of the product must be 1.0, got 2.0")
 
-    monkeypatch.setattr("numerics.stress.cell.matrix_rate", wrong)
+    monkeypatch.setattr("numerics.stress.evaluation.matrix_rate", wrong)
     record = stress.run_cell("CW2", "gates", 9, 6, 3, "float32", "cpu", 0, rate=True)
     assert (record["status"], record["reason"]) == (
         "failed", "the first entry of the product must be 1.0, got 2.0",

@@ -6,7 +6,8 @@ import json
 import signal
 import subprocess
 import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,8 @@ from rich.console import Console
 
 from numerics import stress
 from numerics.stress import __main__ as command_line
-from numerics.stress.cell import Key
-from numerics.stress.command import finished, print_table
+from numerics.stress.cell import Cell
+from numerics.stress.command import finished, grid, print_table
 from numerics.stress.theorems import gated_mixture
 
 ROOT = Path(__file__).parents[3]
@@ -25,6 +26,12 @@ ROOT = Path(__file__).parents[3]
 
 def run(out: Path, *arguments: str) -> int:
     return command_line.main([*arguments, "--d", "8", "--out", str(out)])
+
+
+def grid_of(*arguments: str) -> list[Cell]:
+    parser = argparse.ArgumentParser()
+    stress.add_arguments(parser)
+    return grid(parser.parse_args([*arguments, "--d", "8"]))
 
 
 def lines(out: Path, theorem: str = "CW2") -> list[dict[str, Any]]:
@@ -41,7 +48,7 @@ def test_a_grid_is_evaluated_once(
     first = lines(tmp_path)
     assert len(first) == 8
     assert all(record["status"] == "ok" for record in first)
-    monkeypatch.setattr("numerics.stress.command.run_cell", None)
+    monkeypatch.setattr("numerics.stress.command.evaluate", None)
     capsys.readouterr()
     assert run(tmp_path, *grid) == 0
     assert lines(tmp_path) == first
@@ -56,7 +63,8 @@ def test_other_seeds_and_other_code_are_other_cells(
 ) -> None:
     assert run(tmp_path, "CW1", "--n", "5") == 0
     assert run(tmp_path, "CW1", "--n", "5", "--seed", "1") == 0
-    monkeypatch.setattr("numerics.stress.cell.code_version", lambda: "changed")
+    cases = import_module("numerics.stress.cases")
+    monkeypatch.setattr(cases, "code_version", lambda theorem: "changed")
     assert run(tmp_path, "CW1", "--n", "5") == 0
     assert len({(x["seed"], x["version"]) for x in lines(tmp_path, "CW1")}) == 3
 
@@ -89,7 +97,7 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_work(
 ) -> None:
     file = tmp_path / "file"
     file.write_text("kept")
-    monkeypatch.setattr("numerics.stress.command.run_cell", None)
+    monkeypatch.setattr("numerics.stress.command.evaluate", None)
     assert run(file / "out", "CW2", "--n", "5") == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line == (
@@ -98,30 +106,30 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_work(
     assert file.read_text() == "kept"
 
 
-KEY = Key("CW2", "gates", 5, 8, 2, "float32", "cpu", 0, "code")
+CELL = Cell("CW2", "gates", 5, 8, 2, "float32", "cpu", 0, "code")
 
 
 def with_status(status: str, **more: Any) -> dict[str, Any]:
-    return {**asdict(KEY), "status": status, **more}
+    return {**CELL.record(), "status": status, **more}
 
 
 def test_the_last_record_of_an_evaluated_cell_counts() -> None:
     for status in ("ok", "failed"):
-        assert finished([with_status(status)], KEY) == with_status(status)
+        assert finished([with_status(status)], CELL) == with_status(status)
     records = [with_status("failed"), with_status("ok", residual=1.0), with_status("not run")]
-    assert finished(records, KEY) == with_status("ok", residual=1.0)
+    assert finished(records, CELL) == with_status("ok", residual=1.0)
 
 
-@pytest.mark.parametrize("name", asdict(KEY))
+@pytest.mark.parametrize("name", CELL.record())
 def test_a_cell_that_differs_in_anything_is_not_finished(name: str) -> None:
     changed = with_status("ok")
     changed[name] = 7 if isinstance(changed[name], int) else "other"
-    assert finished([changed], KEY) is None
+    assert finished([changed], CELL) is None
 
 
 def test_a_cell_that_did_not_run_or_does_not_say_has_yet_to_run() -> None:
-    assert finished([], KEY) is None
-    assert finished([asdict(KEY), with_status("not run")], KEY) is None
+    assert finished([], CELL) is None
+    assert finished([CELL.record(), with_status("not run")], CELL) is None
 
 
 @pytest.mark.slow
@@ -178,11 +186,10 @@ def test_an_absent_device_is_not_run_and_never_ok(
     output = capsys.readouterr()
     assert "NOT RUN" in output.out
     assert "\tok" not in output.out
-    key = {
-        name: record[name]
-        for name in ("id", "cell", "n", "d", "heads", "dtype", "device", "seed", "version")
-    }
-    assert finished([record], Key(**key)) is None
+    (cell,) = grid_of("CW2", "--n", "5", "--device", "cuda")
+    assert cell.record().items() <= record.items()
+    assert finished([record], cell) is None
+    assert finished([{**record, "status": "ok"}], cell) is not None
 
 
 def table(*records: dict[str, Any]) -> list[str]:

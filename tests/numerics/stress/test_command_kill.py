@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from numerics.stress import Case, Cell, command
 from numerics.stress import __main__ as command_line
-from numerics.stress import command
 
 ROOT = Path(__file__).resolve().parents[3]
 SIZES = [5, 6, 7, 8]
@@ -61,13 +61,13 @@ def test_a_sweep_killed_inside_a_cell_repeats_none_and_loses_none(
     assert len(before) == len(whole) + (moment == INSIDE_A_LINE)
 
     evaluated: list[int] = []
-    honest = command.run_cell
+    honest = command.evaluate
 
-    def counted(*arguments: Any, rate: bool) -> dict[str, Any]:
-        evaluated.append(arguments[2])
-        return honest(*arguments, rate=rate)
+    def counted(case: Case, cell: Cell, rate: bool) -> dict[str, Any]:
+        evaluated.append(cell.n)
+        return honest(case, cell, rate)
 
-    monkeypatch.setattr(command, "run_cell", counted)
+    monkeypatch.setattr(command, "evaluate", counted)
     assert command_line.main(grid) == 0
     assert evaluated == [7, 8]
     after = lines(tmp_path)

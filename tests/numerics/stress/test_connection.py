@@ -8,9 +8,11 @@ import pytest
 import torch
 
 from numerics import blockwise
+from numerics.arrays import dtype_name
 from numerics.evidence.comparison import Comparison, compare, merged
 from numerics.rounding.roundoff import gamma, units
 from numerics.stress import connection, kernel_walk
+from numerics.stress.cell import Cell
 from numerics.stress.connection import Connection
 from numerics.stress.frames import Frames
 from numerics.stress.kernel_bound import kernel_bound
@@ -25,13 +27,14 @@ Spoil = Callable[[Any], Any]
 
 
 def connected(cell: str = "energy", dtype: torch.dtype = torch.float32, n: int = 40, d: int = 12):
-    return connection.draw(cell, n, d, 1, dtype, CPU, seed=3)[0]
+    return connection.draw(Cell("CW5", cell, n, d, 1, dtype_name(dtype), "cpu", 3), CPU)[0]
 
 
 def judge(
-    module: Any, inputs: Any, cell: str, left: Spoil = lambda x: x, right: Spoil = lambda x: x
+    module: Any, inputs: Any, name: str, left: Spoil = lambda x: x, right: Spoil = lambda x: x
 ) -> dict[str, Comparison]:
     """The cell's comparisons with each side on inputs of its own, the bound on the honest ones."""
+    cell = Cell("", name)  # the theorem is that of the module
     with blockwise.exact_products():
         sides = module.left_side(left(inputs), cell), module.right_side(right(inputs), cell)
         c = inputs.connection if module is defects else inputs
@@ -180,7 +183,7 @@ def test_scores_that_could_underflow_have_no_bound() -> None:
 
 
 def sampled(dtype: torch.dtype = torch.float32) -> Sampled:
-    return defects.draw("operator", 40, 12, 1, dtype, CPU, seed=3)[0]
+    return defects.draw(Cell("CW9", "operator", 40, 12, 1, dtype_name(dtype), "cpu", 3), CPU)[0]
 
 
 def spoilt(fault: str) -> Spoil:
@@ -214,11 +217,15 @@ def test_the_drift_is_the_defect_at_every_token() -> None:
     drawn = sampled(torch.float64)
     model = precision(torch.float64, CPU)
     with blockwise.exact_products():
-        left = defects.left_side(drawn, "reversibility")
+        left = defects.left_side(drawn, Cell("CW9", "reversibility"))
         share = Defects(torch.full_like(left.result, kernel_walk.DRIFT / 40))
-        (found,) = merged(defects.comparisons(drawn, "reversibility", left, share, model))
+        (found,) = merged(
+            defects.comparisons(drawn, Cell("CW9", "reversibility"), left, share, model)
+        )
         twice = Defects(2 * left.result)
-        (doubled,) = merged(defects.comparisons(drawn, "reversibility", twice, share, model))
+        (doubled,) = merged(
+            defects.comparisons(drawn, Cell("CW9", "reversibility"), twice, share, model)
+        )
     assert found.ok
     assert not doubled.ok
 

@@ -23,7 +23,9 @@ from numerics.runs import ranks
 from numerics.runs.ranks import RankLost, Ranks, from_every_rank, over
 from numerics.stress import __main__ as command_line
 from numerics.stress import sharding
-from numerics.stress.cell import Part, cell_key
+from numerics.stress.cases import checked_cell
+from numerics.stress.cell import Cell
+from numerics.stress.evaluation import Part
 from numerics.stress.rounding import precision
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -34,12 +36,13 @@ CELLS = [(theorem, cell) for theorem in sharding.SHARDED
 SURVIVED = r"stress: rank \d of 2: (lost another rank|told to end)"
 
 
-def compared(theorem: str, cell: str, dtype: str, n: int, ranks: Ranks) -> list[Comparison]:
+def compared(theorem: str, name: str, dtype: str, n: int, ranks: Ranks) -> list[Comparison]:
     """The sides over the ranks against each other, and each against the other of one process."""
-    module, stored = stress.cases()[theorem].module, blockwise.DTYPES[dtype]
+    module = stress.cases()[theorem].module
     heads = 1 if stress.cases()[theorem].single_head else 3
-    inputs, _ = module.draw(cell, n, 6, heads, stored, CPU, n)
-    model = precision(stored, CPU)
+    cell = Cell(theorem, name, n, 6, heads, dtype, "cpu", n)
+    inputs, _ = module.draw(cell, CPU)
+    model = precision(cell.stored, CPU)
     with blockwise.exact_products():
         one = module.left_side(inputs, cell), module.right_side(inputs, cell)
         with over(ranks):
@@ -187,10 +190,10 @@ def test_ranks_refuse_what_they_cannot_share(
     theorem: str, device: str, n: int, message: str
 ) -> None:
     with over(Ranks(0, 2)), pytest.raises(ValueError, match=re.escape(message)):
-        cell_key(theorem, None, n, 8, None, "float32", device, 0)
-    single = cell_key("CW2", None, 9, 8, None, "float32", "cpu", 0)
+        checked_cell(theorem, None, n, 8, None, "float32", device, 0)
+    single = checked_cell("CW2", None, 9, 8, None, "float32", "cpu", 0)
     with over(Ranks(0, 2)):
-        shared = cell_key("CW2", None, 9, 8, None, "float32", "cpu", 0)
+        shared = checked_cell("CW2", None, 9, 8, None, "float32", "cpu", 0)
     assert (single.ranks, shared.ranks) == (1, 2)
 
 

@@ -12,11 +12,13 @@ import pytest
 import torch
 
 from numerics import blockwise, stress
+from numerics.arrays import dtype_name
 from numerics.evidence.comparison import Comparison, compare, compare_integers, merged
 from numerics.scores import geodesic_scores
 from numerics.scores.exact_rank import RankCertificate, rank_of
 from numerics.scores.principal_lattice import PrincipalLattice, direction_scores
 from numerics.stress import __main__ as command_line
+from numerics.stress.cell import Cell
 from numerics.stress.rounding import precision
 from numerics.stress.theorems import exact_rank as lattice_rank
 from numerics.stress.theorems import rank_spectrum as score_factors
@@ -160,7 +162,7 @@ def test_width_64_has_rank_2145() -> None:
 
 
 def tokens(name: str, dtype: torch.dtype) -> Tokens:
-    return score_factors.draw(name, 40, 24, 1, dtype, CPU, seed=5)[0]
+    return score_factors.draw(Cell("RA3", name, 40, 24, 1, dtype_name(dtype), "cpu", 5), CPU)[0]
 
 
 def judge(
@@ -171,8 +173,13 @@ def judge(
 ) -> Comparison:
     """The cell's comparison with each side on tokens of its own, the bound on the honest ones."""
     with blockwise.exact_products():
-        sides = score_factors.left_side(left(t), name), score_factors.right_side(right(t), name)
-        (found,) = merged(score_factors.comparisons(t, name, *sides, precision(t.x.dtype, CPU)))
+        sides = (
+            score_factors.left_side(left(t), Cell("RA3", name)),
+            score_factors.right_side(right(t), Cell("RA3", name)),
+        )
+        (found,) = merged(
+            score_factors.comparisons(t, Cell("RA3", name), *sides, precision(t.x.dtype, CPU))
+        )
         return found
 
 
@@ -225,12 +232,12 @@ def test_tokens_on_a_sphere_have_one_norm_exactly() -> None:
 @pytest.mark.parametrize("name", score_factors.CELLS)
 def test_factors_have_the_width_of_the_rank_table(name: str) -> None:
     t = tokens(name, torch.float64)
-    query, key = score_factors._factors(name, t, -t.x, torch.ones_like(t.x[:, :1]))
+    query, key = score_factors._factors(Cell("RA3", name), t, -t.x, torch.ones_like(t.x[:, :1]))
     d, r = 24, score_factors.RANK
     widths = {"shared": d + 2 + r, "conformal": d + 2, "unsquared": d + 2, "diagonal": 2 * d + 1,
               "symmetrised": 2 * (d + 2 + r), "sphere": d + 1}  # fmt: skip
     assert query.shape == key.shape == (40, widths[name])
-    assert score_factors.longest_sum(t, name) == widths[name]
+    assert score_factors.longest_sum(t, Cell("RA3", name)) == widths[name]
 
 
 @pytest.mark.parametrize("name", score_factors.CELLS)
@@ -249,7 +256,7 @@ def test_factors_of_integers_have_their_whole_width_as_rank(name: str) -> None:
     C = whole(n, r) if name in ("shared", "symmetrised") else None
     square = (x[:1] * x[:1]).sum(1, keepdim=True)
     t = Tokens(x, whole(n, d if name == "diagonal" else 1), C, whole(d, r), square)
-    query, key = score_factors._factors(name, t, -t.x, torch.ones_like(t.x[:, :1]))
+    query, key = score_factors._factors(Cell("RA3", name), t, -t.x, torch.ones_like(t.x[:, :1]))
     product = (query @ key.T).to(torch.int64).numpy()
     step = x[:, None] - x
     G = torch.diag_embed(t.D.expand(n, d))
@@ -258,7 +265,7 @@ def test_factors_of_integers_have_their_whole_width_as_rank(name: str) -> None:
     squared = torch.einsum("ija,iab,ijb->ij", step, G, step)
     expected = squared + squared.T if name == "symmetrised" else squared
     assert np.array_equal(product, expected.to(torch.int64).numpy())
-    assert rank_of(product).rank == score_factors.width(name, d)
+    assert rank_of(product).rank == score_factors.width(Cell("RA3", name), d)
 
 
 @pytest.mark.parametrize("name", score_factors.CELLS)
@@ -271,6 +278,6 @@ def test_what_is_kept_are_scores(name: str) -> None:
     scores = -geodesic_scores(t.x, D, U, kind, squared=name != "unsquared")[7]
     others = torch.cat([scores[:7], scores[8:]])
     expected = torch.stack([others.min(), scores.max()])
-    found = score_factors.right_side(t, name).result[7]
+    found = score_factors.right_side(t, Cell("RA3", name)).result[7]
     # Roots of the cores and sums of 24 squares: positive terms, each within a few roundings.
     assert float((found / expected - 1).abs().max()) < 64 * torch.finfo(torch.float64).eps

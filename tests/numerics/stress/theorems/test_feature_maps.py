@@ -7,7 +7,9 @@ import pytest
 import torch
 
 from numerics import blockwise, stress
+from numerics.arrays import dtype_name
 from numerics.evidence.comparison import Comparison, merged
+from numerics.stress.cell import Cell
 from numerics.stress.rounding import precision
 from numerics.stress.theorems import feature_maps as taylor_pairing
 from numerics.stress.theorems.feature_maps import Tokens
@@ -17,7 +19,7 @@ CPU = torch.device("cpu")
 
 
 def tokens(dtype: torch.dtype) -> Tokens:
-    return taylor_pairing.draw(CELL, 50, 12, 1, dtype, CPU, seed=3)[0]
+    return taylor_pairing.draw(Cell("AP7", CELL, 50, 12, 1, dtype_name(dtype), "cpu", 3), CPU)[0]
 
 
 def judge(
@@ -27,10 +29,10 @@ def judge(
 ) -> Comparison:
     """The comparison with each side on tokens of its own, the bound on the honest ones."""
     with blockwise.exact_products():
-        one = taylor_pairing.left_side(left(drawn), CELL)
-        two = taylor_pairing.right_side(right(drawn), CELL)
+        one = taylor_pairing.left_side(left(drawn), Cell("AP7", CELL))
+        two = taylor_pairing.right_side(right(drawn), Cell("AP7", CELL))
         model = precision(drawn.query.dtype, CPU)
-        (found,) = merged(taylor_pairing.comparisons(drawn, CELL, one, two, model))
+        (found,) = merged(taylor_pairing.comparisons(drawn, Cell("AP7", CELL), one, two, model))
         return found
 
 
@@ -58,8 +60,10 @@ def test_features_of_another_degree_are_rejected(
     degree: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn, honest = tokens(torch.float32), taylor_pairing.taylor_features
-    two = taylor_pairing.right_side(drawn, CELL)
-    bounded = taylor_pairing.comparisons(drawn, CELL, two, two, precision(torch.float32, CPU))
+    two = taylor_pairing.right_side(drawn, Cell("AP7", CELL))
+    bounded = taylor_pairing.comparisons(
+        drawn, Cell("AP7", CELL), two, two, precision(torch.float32, CPU)
+    )
     assert merged(bounded)[0].ok
 
     def features(x: torch.Tensor, _: int) -> torch.Tensor:
@@ -68,16 +72,16 @@ def test_features_of_another_degree_are_rejected(
     with monkeypatch.context() as planted:
         planted.setattr(taylor_pairing, "taylor_features", features)
         planted.setattr(taylor_pairing, "_width", lambda t: features(t.key[:1], 0).shape[1])
-        one = taylor_pairing.left_side(drawn, CELL)
+        one = taylor_pairing.left_side(drawn, Cell("AP7", CELL))
     model = precision(torch.float32, CPU)
-    assert not merged(taylor_pairing.comparisons(drawn, CELL, one, two, model))[0].ok
+    assert not merged(taylor_pairing.comparisons(drawn, Cell("AP7", CELL), one, two, model))[0].ok
 
 
 def test_numerators_are_those_of_the_polynomial_token_by_token() -> None:
     drawn = tokens(torch.float64)
     scores = [float(drawn.query[7] @ key) for key in drawn.key]
     terms = [(1 + s + s * s / 2) * float(v) for s, v in zip(scores, drawn.value[:, 3], strict=True)]
-    found = float(taylor_pairing.left_side(drawn, CELL).result[7, 3])
+    found = float(taylor_pairing.left_side(drawn, Cell("AP7", CELL)).result[7, 3])
     # 50 terms of one sign, nearly: roundings of 50 sums, 91 features and 12 coordinates.
     assert abs(found - sum(terms)) < 400 * 2.0**-53 * sum(map(abs, terms))
 

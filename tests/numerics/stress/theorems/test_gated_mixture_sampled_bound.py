@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from numerics import blockwise, stress
+from numerics.stress.cell import Cell
 from numerics.stress.theorems import gated_mixture
 
 
@@ -39,8 +40,8 @@ def test_a_fault_between_the_compared_rows_must_still_be_finite(
     honest = gated_mixture.right_side
 
     def spoilt(row: int, value: float) -> Any:
-        def right_side(layer: Any, name: str) -> gated_mixture.Walk:
-            walk = honest(layer, name)
+        def right_side(layer: Any, cell: Cell) -> gated_mixture.Walk:
+            walk = honest(layer, cell)
             walk.result[row, 3] += value
             return walk
 

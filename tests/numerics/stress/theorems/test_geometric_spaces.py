@@ -9,8 +9,10 @@ import pytest
 import torch
 
 from numerics import blockwise
+from numerics.arrays import dtype_name
 from numerics.evidence.comparison import Comparison, merged
 from numerics.stress import quadric_bounds as bounds
+from numerics.stress.cell import Cell
 from numerics.stress.rounding import NoBound, precision
 from numerics.stress.theorems import geometric_spaces as spaces
 from numerics.stress.theorems.geometric_spaces import Points, Readouts
@@ -21,22 +23,22 @@ Evaluation = Callable[[Points], Readouts]
 
 
 def drawn(cell: str, dtype: torch.dtype = torch.float32, n: int = 50, d: int = 12) -> Points:
-    return spaces.draw(cell, n, d, 1, dtype, CPU, seed=3)[0]
+    return spaces.draw(Cell("AP8", cell, n, d, 1, dtype_name(dtype), "cpu", 3), CPU)[0]
 
 
 def left(cell: str) -> Evaluation:
-    return lambda points: spaces.left_side(points, cell)
+    return lambda points: spaces.left_side(points, Cell("AP8", cell))
 
 
 def right(cell: str) -> Evaluation:
-    return lambda points: spaces.right_side(points, cell)
+    return lambda points: spaces.right_side(points, Cell("AP8", cell))
 
 
 def judge(cell: str, points: Points, one: Evaluation, two: Evaluation) -> Comparison:
     """The comparison of two evaluations, with the bounds of the honest points."""
     with blockwise.exact_products():
         model = precision(points.query.dtype, CPU)
-        found = spaces.comparisons(points, cell, one(points), two(points), model)
+        found = spaces.comparisons(points, Cell("AP8", cell), one(points), two(points), model)
         return merged(found)[0]
 
 
@@ -187,7 +189,12 @@ def test_the_isometry_is_exact_as_stored(cell: str, d: int, dtype: torch.dtype) 
 @pytest.mark.parametrize("cell", QUADRICS)
 def test_points_lie_on_their_quadric_up_to_rounding(cell: str) -> None:
     points = drawn(cell, torch.float64)
-    for x in (points.query, points.key, points.value, spaces.left_side(points, cell).result):
+    for x in (
+        points.query,
+        points.key,
+        points.value,
+        spaces.left_side(points, Cell("AP8", cell)).result,
+    ):
         square = (x * x * points.signs).sum(1)
         # 12 squares of size below 8, each rounded about 50 + 12 times.
         assert float((square - points.signs[0]).abs().max()) < 12 * 8 * 64 * 2.0**-53
@@ -250,5 +257,5 @@ def test_bounds_are_those_of_what_the_sides_form(
 
 def test_the_longest_sum_is_that_of_tokens_or_of_coordinates() -> None:
     for cell, few in (("flat", 13), ("sphere", 12), ("hyperboloid", 12)):
-        assert spaces.longest_sum(drawn(cell), cell) == 50
-        assert spaces.longest_sum(drawn(cell, n=5), cell) == few
+        assert spaces.longest_sum(drawn(cell), Cell("AP8", cell)) == 50
+        assert spaces.longest_sum(drawn(cell, n=5), Cell("AP8", cell)) == few

@@ -9,7 +9,9 @@ import pytest
 import torch
 
 from numerics import blockwise
+from numerics.arrays import dtype_name
 from numerics.evidence.comparison import Comparison, merged
+from numerics.stress.cell import Cell
 from numerics.stress.rounding import NoBound, precision
 from numerics.stress.theorems import gibbs_weights
 from numerics.stress.theorems.gibbs_weights import Bounds, Energies, Head
@@ -20,23 +22,25 @@ U32, EXP32 = 2.0**-24, 6 * 2.0**-24
 
 
 def head(dtype: torch.dtype = torch.float32, n: int = 50, d: int = 12, seed: int = 3) -> Head:
-    return gibbs_weights.draw("value", n, d, 1, dtype, CPU, seed)[0]
+    return gibbs_weights.draw(Cell("AP1", "value", n, d, 1, dtype_name(dtype), "cpu", seed), CPU)[0]
 
 
 def left(drawn: Head, cell: str) -> torch.Tensor:
     with blockwise.exact_products():
-        return gibbs_weights.left_side(drawn, cell).result
+        return gibbs_weights.left_side(drawn, Cell("AP1", cell)).result
 
 
 def right(drawn: Head, cell: str) -> torch.Tensor:
     with blockwise.exact_products():
-        return gibbs_weights.right_side(drawn, cell).result
+        return gibbs_weights.right_side(drawn, Cell("AP1", cell)).result
 
 
 def judge(cell: str, drawn: Head, one: torch.Tensor, two: torch.Tensor) -> Comparison:
     """The comparison of two results, by the bound for the head that was drawn."""
     model = precision(drawn.query.dtype, CPU)
-    (found,) = merged(gibbs_weights.comparisons(drawn, cell, Energies(one), Energies(two), model))
+    (found,) = merged(
+        gibbs_weights.comparisons(drawn, Cell("AP1", cell), Energies(one), Energies(two), model)
+    )
     return found
 
 

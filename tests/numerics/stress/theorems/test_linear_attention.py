@@ -7,7 +7,9 @@ import pytest
 import torch
 
 from numerics import blockwise
+from numerics.arrays import dtype_name
 from numerics.evidence.comparison import Comparison, merged
+from numerics.stress.cell import Cell
 from numerics.stress.rounding import NoBound, precision
 from numerics.stress.theorems import linear_attention
 from numerics.stress.theorems.linear_attention import Features
@@ -16,7 +18,7 @@ CPU = torch.device("cpu")
 
 
 def features(cell: str, dtype: torch.dtype) -> Features:
-    return linear_attention.draw(cell, 50, 12, 1, dtype, CPU, seed=3)[0]
+    return linear_attention.draw(Cell("AP4", cell, 50, 12, 1, dtype_name(dtype), "cpu", 3), CPU)[0]
 
 
 def judge(
@@ -27,10 +29,10 @@ def judge(
 ) -> list[Comparison]:
     """The comparisons with each side on features of its own, the bound on the honest ones."""
     with blockwise.exact_products():
-        one = linear_attention.left_side(left(drawn), cell)
-        two = linear_attention.right_side(right(drawn), cell)
+        one = linear_attention.left_side(left(drawn), Cell("AP4", cell))
+        two = linear_attention.right_side(right(drawn), Cell("AP4", cell))
         model = precision(drawn.query.dtype, CPU)
-        return merged(linear_attention.comparisons(drawn, cell, one, two, model))
+        return merged(linear_attention.comparisons(drawn, Cell("AP4", cell), one, two, model))
 
 
 FAULTS: dict[str, Callable[[Features], Features]] = {
@@ -59,7 +61,7 @@ def test_a_fault_in_one_side_is_rejected(cell: str, fault: str, dtype: torch.dty
 def test_readouts_of_equal_values_are_that_value() -> None:
     drawn = features("readout", torch.float64)
     equal = replace(drawn, value=torch.ones_like(drawn.value))
-    read = linear_attention.left_side(equal, "readout").result
+    read = linear_attention.left_side(equal, Cell("AP4", "readout")).result
     # 50 positive terms over their own sum: a few roundings of 50 terms and of 12 features.
     assert float((read - 1).abs().max()) < 200 * 2.0**-53
 

@@ -11,6 +11,7 @@ import torch
 from numerics import blockwise
 from numerics.evidence.comparison import Comparison, merged
 from numerics.pairings.features import taylor_dimension, taylor_features
+from numerics.stress.cell import Cell
 from numerics.stress.rounding import precision
 from numerics.stress.theorems import feature_maps as taylor_pairing
 from numerics.stress.theorems import linear_attention
@@ -45,7 +46,9 @@ def worst_readouts(cell: str, features: Features, more: int = 0) -> list[Compari
         for sign in (1, -1)
     ]
     model = precision(features.query.dtype, CPU)
-    return merged(linear_attention.comparisons(features, cell, sides[0], sides[1], model))
+    return merged(
+        linear_attention.comparisons(features, Cell("AP4", cell), sides[0], sides[1], model)
+    )
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -88,7 +91,9 @@ def test_numerators_as_wrong_as_rounding_allows_are_just_within_their_bound(
     def compared(more: int) -> Comparison:
         one = Numerators(numerators(tokens, 1.0) * (1 + U) ** (roundings + more))
         two = Numerators(numerators(tokens, 1 - U))
-        (found,) = merged(taylor_pairing.comparisons(tokens, "degree-2", one, two, model))
+        (found,) = merged(
+            taylor_pairing.comparisons(tokens, Cell("AP7", "degree-2"), one, two, model)
+        )
         return found
 
     assert NEARLY <= compared(0).ratio <= 1
@@ -107,6 +112,6 @@ def test_features_are_within_their_bound_of_those_in_float64() -> None:
 @pytest.mark.parametrize("module", [linear_attention, taylor_pairing])
 def test_inputs_in_float64_have_more_digits_than_float32(module) -> None:
     for cell in module.CELLS:
-        inputs, _ = module.draw(cell, 9, 4, 1, torch.float64, CPU, 0)
+        inputs, _ = module.draw(Cell("", cell, 9, 4, 1, "float64", "cpu", 0), CPU)
         for part in (inputs.query, inputs.key, inputs.value):
             assert (part != part.float().double()).double().mean() > 0.9

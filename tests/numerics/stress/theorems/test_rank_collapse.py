@@ -8,7 +8,9 @@ import pytest
 import torch
 
 from numerics import blockwise, stress
+from numerics.arrays import dtype_name
 from numerics.evidence.comparison import Comparison, merged
+from numerics.stress.cell import Cell
 from numerics.stress.rounding import precision
 from numerics.stress.theorems import rank_collapse
 from numerics.stress.theorems.rank_collapse import BoundExceeded, Clusters
@@ -18,7 +20,7 @@ DTYPES = [torch.float64, torch.float32]
 
 
 def clusters(cell: str, dtype: torch.dtype, n: int = 40) -> Clusters:
-    return rank_collapse.draw(cell, n, 6, 1, dtype, CPU, seed=5)[0]
+    return rank_collapse.draw(Cell("RA11", cell, n, 6, 1, dtype_name(dtype), "cpu", 5), CPU)[0]
 
 
 def judge(
@@ -30,8 +32,13 @@ def judge(
 ) -> Comparison:
     """The cell's comparison with each side on inputs of its own, the bound on the honest ones."""
     with blockwise.exact_products():
-        sides = rank_collapse.left_side(left(c), cell), rank_collapse.right_side(right(c), cell)
-        (found,) = merged(rank_collapse.comparisons(c, cell, *sides, precision(dtype, CPU)))
+        sides = (
+            rank_collapse.left_side(left(c), Cell("RA11", cell)),
+            rank_collapse.right_side(right(c), Cell("RA11", cell)),
+        )
+        (found,) = merged(
+            rank_collapse.comparisons(c, Cell("RA11", cell), *sides, precision(dtype, CPU))
+        )
         return found
 
 
@@ -60,15 +67,19 @@ def test_a_fault_in_one_side_is_rejected(cell: str, fault: str, dtype: torch.dty
 @pytest.mark.parametrize("cell", rank_collapse.CELLS)
 def test_a_common_shift_of_all_tokens_is_not_seen_by_the_closed_form(cell: str) -> None:
     c = clusters(cell, torch.float64)
-    one, two = (rank_collapse.right_side(part, cell).result for part in
+    one, two = (rank_collapse.right_side(part, Cell("RA11", cell)).result for part in
                 (c, replace(c, token=c.token + 8.0)))  # fmt: skip
     assert float((one - two).abs().max()) < 64 * torch.finfo(torch.float64).eps
 
 
 def test_equal_kinds_attain_the_bound_and_unequal_ones_do_not() -> None:
-    equal = rank_collapse.right_side(clusters("two-clusters", torch.float64), "two-clusters")
+    equal = rank_collapse.right_side(
+        clusters("two-clusters", torch.float64), Cell("RA11", "two-clusters")
+    )
     assert abs(equal.apart - equal.largest) <= equal.error < 1e-13
-    quarter = rank_collapse.right_side(clusters("unequal-clusters", torch.float64), "")
+    quarter = rank_collapse.right_side(
+        clusters("unequal-clusters", torch.float64), Cell("RA11", "unequal-clusters")
+    )
     assert quarter.apart < quarter.largest - 1e6 * quarter.error
 
 
@@ -78,7 +89,7 @@ def test_clusters_that_miss_the_bound_fail_the_cell(
 ) -> None:
     honest = rank_collapse.right_side
 
-    def moved(c: Clusters, cell: str) -> Any:
+    def moved(c: Clusters, cell: Cell) -> Any:
         side = honest(c, cell)
         return replace(side, apart=side.apart * share)
 
@@ -87,12 +98,12 @@ def test_clusters_that_miss_the_bound_fail_the_cell(
     assert record["status"] == "failed"
     assert "tanh(Delta/4)" in record["reason"]
     # Tokens of unequal kinds may be nearer, and may not be farther, than the bound.
-    side = honest(clusters("unequal-clusters", torch.float64), "unequal-clusters")
+    side = honest(clusters("unequal-clusters", torch.float64), Cell("RA11", "unequal-clusters"))
     far = replace(side, apart=side.largest + 1e-9)
     c = clusters("unequal-clusters", torch.float64)
-    fused = rank_collapse.left_side(c, "unequal-clusters")
+    fused = rank_collapse.left_side(c, Cell("RA11", "unequal-clusters"))
     with pytest.raises(BoundExceeded, match=r"^clusters are .* apart for one before"):
-        list(rank_collapse.comparisons(c, "unequal-clusters", fused, far,
+        list(rank_collapse.comparisons(c, Cell("RA11", "unequal-clusters"), fused, far,
                                        precision(torch.float64, CPU)))  # fmt: skip
 
 

@@ -8,7 +8,9 @@ import pytest
 import torch
 
 from numerics import blockwise
+from numerics.arrays import dtype_name
 from numerics.evidence.comparison import Comparison, merged
+from numerics.stress.cell import Cell
 from numerics.stress.rounding import precision
 from numerics.stress.theorems import depth
 from numerics.stress.theorems import rigidity as rigid_mixture
@@ -21,11 +23,12 @@ CPU = torch.device("cpu")
 def judge(
     module: Any,
     inputs: Any,
-    cell: str,
+    name: str,
     left: Callable[[Any], Any] = lambda x: x,
     right: Callable[[Any], Any] = lambda x: x,
 ) -> Comparison:
     """The cell's comparison with each side on inputs of its own, the bound on the honest ones."""
+    cell = Cell("", name)  # the theorem is that of the module
     with blockwise.exact_products():
         sides = module.left_side(left(inputs), cell), module.right_side(right(inputs), cell)
         model = precision(inputs.tokens.dtype, CPU)
@@ -34,7 +37,9 @@ def judge(
 
 
 def mixture(dtype: torch.dtype = torch.float32) -> Mixture:
-    return rigid_mixture.draw("contraction", 70, 24, 3, dtype, CPU, seed=5)[0]
+    return rigid_mixture.draw(
+        Cell("CW7", "contraction", 70, 24, 3, dtype_name(dtype), "cpu", 5), CPU
+    )[0]
 
 
 def without_a_head(m: Mixture) -> Mixture:
@@ -93,12 +98,12 @@ def test_heads_that_coincide_contract_nothing() -> None:
     m = mixture(torch.float64)
     same = replace(m, order=m.order[:1].expand(3, -1), signs=m.signs[:1].expand(3, -1))
     assert judge(rigid_mixture, same, "contraction").ok
-    assert not rigid_mixture.right_side(same, "contraction").result.any()
-    assert bool((rigid_mixture.right_side(m, "contraction").result > 0).any())
+    assert not rigid_mixture.right_side(same, Cell("CW7", "contraction")).result.any()
+    assert bool((rigid_mixture.right_side(m, Cell("CW7", "contraction")).result > 0).any())
 
 
 def stack(cell: str, dtype: torch.dtype = torch.float32) -> Stack:
-    return depth.draw(cell, 40, 24, 3, dtype, CPU, seed=5)[0]
+    return depth.draw(Cell("CW11", cell, 40, 24, 3, dtype_name(dtype), "cpu", 5), CPU)[0]
 
 
 def changed_layer(s: Stack, **parts: torch.Tensor | float) -> Stack:
@@ -162,11 +167,14 @@ def test_words_of_a_residual_stack_are_not_those_without() -> None:
     """prod (I + W_l) is not prod W_l: side two must pass layers by exactly where side one does."""
     s = stack("residual")
     with blockwise.exact_products():
-        layered, words = depth.left_side(s, "residual"), depth.right_side(s, "two-layers")
-        other = depth.right_side(s, "residual")
+        layered, words = (
+            depth.left_side(s, Cell("CW11", "residual")),
+            depth.right_side(s, Cell("CW11", "two-layers")),
+        )
+        other = depth.right_side(s, Cell("CW11", "residual"))
         wrong = replace(other, result=words.result)
         model = precision(torch.float32, CPU)
-        (found,) = merged(depth.comparisons(s, "residual", layered, wrong, model))
+        (found,) = merged(depth.comparisons(s, Cell("CW11", "residual"), layered, wrong, model))
     assert not found.ok
 
 
@@ -174,7 +182,7 @@ def test_words_of_a_residual_stack_are_not_those_without() -> None:
     ("cell", "words"), [("two-layers", 9), ("three-layers", 27), ("residual", 16)]
 )
 def test_there_are_as_many_words_as_the_theorem_says(cell: str, words: int) -> None:
-    transports = depth.right_side(stack(cell), cell).transports
+    transports = depth.right_side(stack(cell), Cell("CW11", cell)).transports
     assert transports[-1].shape == (words, 24, 24)
 
 

@@ -8,7 +8,9 @@ import pytest
 import torch
 
 from numerics import blockwise
+from numerics.arrays import dtype_name
 from numerics.evidence.comparison import Comparison, merged
+from numerics.stress.cell import Cell
 from numerics.stress.rounding import NoBound, precision
 from numerics.stress.theorems import tensor_attention
 from numerics.stress.theorems.tensor_attention import Outputs, Pairs
@@ -18,23 +20,23 @@ U32, EXP32 = 2.0**-24, 6 * 2.0**-24
 
 
 def pairs(cell: str, dtype: torch.dtype = torch.float32, n: int = 30, d: int = 12) -> Pairs:
-    return tensor_attention.draw(cell, n, d, 1, dtype, CPU, seed=3)[0]
+    return tensor_attention.draw(Cell("AP6", cell, n, d, 1, dtype_name(dtype), "cpu", 3), CPU)[0]
 
 
 def left(drawn: Pairs, cell: str) -> Outputs:
     with blockwise.exact_products():
-        return tensor_attention.left_side(drawn, cell)
+        return tensor_attention.left_side(drawn, Cell("AP6", cell))
 
 
 def right(drawn: Pairs, cell: str) -> Outputs:
     with blockwise.exact_products():
-        return tensor_attention.right_side(drawn, cell)
+        return tensor_attention.right_side(drawn, Cell("AP6", cell))
 
 
 def judge(cell: str, drawn: Pairs, one: Outputs, two: Outputs) -> list[Comparison]:
     """The comparisons of two results, by the bound for the pairs that were drawn."""
     model = precision(drawn.query.dtype, CPU)
-    return merged(tensor_attention.comparisons(drawn, cell, one, two, model))
+    return merged(tensor_attention.comparisons(drawn, Cell("AP6", cell), one, two, model))
 
 
 def double(drawn: Pairs) -> Pairs:
@@ -195,25 +197,26 @@ def test_a_second_key_and_value_of_ones_leave_attention() -> None:
 @pytest.mark.parametrize(("n", "d", "k"), [(3, 2, 9), (3, 12, 12), (60, 2, 1020), (300, 2, 900)])
 def test_the_longest_sum_is_over_a_tile_of_pairs(n: int, d: int, k: int) -> None:
     drawn = pairs("softmax", n=n, d=d)
-    assert tensor_attention.longest_sum(drawn, "softmax") == k
+    assert tensor_attention.longest_sum(drawn, Cell("AP6", "softmax")) == k
     assert max(d, *(n * (tile.stop - tile.start) for tile in drawn.tiles())) == k
 
 
 def test_queries_beyond_the_full_number_are_a_sample_by_seed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    drawn, rows = tensor_attention.draw("softmax", 64, 6, 1, torch.float32, CPU, 5)
+    drawn, rows = tensor_attention.draw(Cell("AP6", "softmax", 64, 6, 1, "float32", "cpu", 5), CPU)
     assert torch.equal(rows, torch.arange(64))
     assert len(drawn.query) == 64
     (sampled, rows), (_, again), (_, other) = (
-        tensor_attention.draw("softmax", 65, 6, 1, torch.float32, CPU, seed) for seed in (5, 5, 6)
+        tensor_attention.draw(Cell("AP6", "softmax", 65, 6, 1, "float32", "cpu", seed), CPU)
+        for seed in (5, 5, 6)
     )
     assert len(sampled.query) == len(rows.unique()) == tensor_attention.SAMPLE
     assert sampled.first_key.shape == (65, 6)
     assert torch.equal(rows, again)
     assert not torch.equal(rows, other)
     monkeypatch.setattr(tensor_attention, "QUERIES", 65)
-    every, _ = tensor_attention.draw("softmax", 65, 6, 1, torch.float32, CPU, 5)
+    every, _ = tensor_attention.draw(Cell("AP6", "softmax", 65, 6, 1, "float32", "cpu", 5), CPU)
     assert torch.equal(sampled.query, every.query[rows])
 
 
@@ -233,7 +236,7 @@ def worst_attention(drawn: Pairs, sign: int, online: bool) -> Outputs:
                     second_key=p.second_key.abs())  # fmt: skip
     off = (d + 3) * U32 * p.scale * pairings(sizes)
     tiles = len(drawn.tiles())
-    terms = tensor_attention.longest_sum(drawn, "softmax") + 2 * tiles - 1
+    terms = tensor_attention.longest_sum(drawn, Cell("AP6", "softmax")) + 2 * tiles - 1
     if online:
         below = s.amax((1, 2), keepdim=True) - s
         weight = (tiles + 1) * EXP32 + (terms + below + 3) * U32

@@ -8,8 +8,10 @@ import pytest
 import torch
 
 from numerics import blockwise, stress
+from numerics.arrays import dtype_name
 from numerics.evidence.comparison import Comparison, merged
 from numerics.metrics import LowRankMetric
+from numerics.stress.cell import Cell
 from numerics.stress.rounding import precision
 from numerics.stress.theorems import distance_cost as pair_distances
 from numerics.stress.theorems import woodbury as low_rank_metric
@@ -23,12 +25,13 @@ DTYPES = [torch.float64, torch.float32]
 def judge(
     module: Any,
     inputs: Any,
-    cell: str,
+    name: str,
     dtype: torch.dtype,
     left: Callable[[Any], Any] = lambda x: x,
     right: Callable[[Any], Any] = lambda x: x,
 ) -> Comparison:
     """The cell's comparison with each side on inputs of its own, the bound on the honest ones."""
+    cell = Cell("", name)  # the theorem is that of the module
     with blockwise.exact_products():
         sides = module.left_side(left(inputs), cell), module.right_side(right(inputs), cell)
         (found,) = merged(module.comparisons(inputs, cell, *sides, precision(dtype, CPU)))
@@ -36,7 +39,7 @@ def judge(
 
 
 def systems(cell: str, dtype: torch.dtype) -> Systems:
-    return low_rank_metric.draw(cell, 30, 24, 1, dtype, CPU, seed=5)[0]
+    return low_rank_metric.draw(Cell("RA6", cell, 30, 24, 1, dtype_name(dtype), "cpu", 5), CPU)[0]
 
 
 def changed(s: Systems, D: Any = lambda D: D, U: Any = lambda U: U) -> Systems:
@@ -77,13 +80,13 @@ def test_the_textbook_form_in_float32_would_be_rejected() -> None:
     capacitance = U.T @ scaled + torch.eye(U.shape[1])
     naive = (v - torch.linalg.solve(capacitance, (v @ scaled).T).T @ U.T) / D
     with blockwise.exact_products():
-        left, right = (side(s, "ill-conditioned") for side in (
+        left, right = (side(s, Cell("RA6", "ill-conditioned")) for side in (
             low_rank_metric.left_side, low_rank_metric.right_side))  # fmt: skip
         wrong = replace(left, result=naive)
         model = precision(torch.float32, CPU)
         pairs = ((left, right), (wrong, right))
         honest, found = (
-            merged(low_rank_metric.comparisons(s, "ill-conditioned", *pair, model))[0]
+            merged(low_rank_metric.comparisons(s, Cell("RA6", "ill-conditioned"), *pair, model))[0]
             for pair in pairs
         )
     assert honest.ok
@@ -105,7 +108,7 @@ def test_lost_digits_fail_the_cell_with_the_reason(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize(("d", "r"), [(1, 1), (24, 4), (4096, 64)])
 def test_the_rank_is_the_root_of_the_width(d: int, r: int) -> None:
-    s, _ = low_rank_metric.draw("inverse", 1, d, 1, torch.float32, CPU, seed=0)
+    s, _ = low_rank_metric.draw(Cell("RA6", "inverse", 1, d, 1, "float32", "cpu", 0), CPU)
     assert s.metric.U.shape == (d, r)
 
 
@@ -118,7 +121,9 @@ def test_width_4096_holds_its_bound_tightly(cell: str, dtype: str) -> None:
 
 
 def tokens(dtype: torch.dtype) -> Tokens:
-    return pair_distances.draw("query-side", 40, 24, 1, dtype, CPU, seed=5)[0]
+    return pair_distances.draw(
+        Cell("RA7", "query-side", 40, 24, 1, dtype_name(dtype), "cpu", 5), CPU
+    )[0]
 
 
 TOKEN_FAULTS: dict[str, Callable[[Tokens], Tokens]] = {
@@ -161,10 +166,12 @@ def test_moving_the_queries_alone_is_rejected() -> None:
 def test_query_side_and_symmetrised_distances_differ(dtype: torch.dtype) -> None:
     t = tokens(dtype)
     with blockwise.exact_products():
-        left = pair_distances.left_side(t, "query-side")
-        right = pair_distances.right_side(t, "symmetrised")
+        left = pair_distances.left_side(t, Cell("RA7", "query-side"))
+        right = pair_distances.right_side(t, Cell("RA7", "symmetrised"))
         model = precision(dtype, CPU)
-        (found,) = merged(pair_distances.comparisons(t, "symmetrised", left, right, model))
+        (found,) = merged(
+            pair_distances.comparisons(t, Cell("RA7", "symmetrised"), left, right, model)
+        )
     assert not found.ok
 
 
@@ -175,7 +182,7 @@ def test_what_is_kept_of_a_row_is_its_nearest_other_and_its_farthest(
     monkeypatch.setattr(blockwise, "CPU_BLOCK", block)
     t = tokens(torch.float64)
     n = len(t.x)
-    side = pair_distances.right_side(t, "query-side")
+    side = pair_distances.right_side(t, Cell("RA7", "query-side"))
     for i in (0, 13, n - 1):
         step = t.x[i] - t.x
         distances = step.square() @ t.D[i] + (step @ t.U[i]).square().sum(1)

@@ -10,7 +10,8 @@ import torch
 
 from numerics import blockwise, stress
 from numerics.evidence.comparison import Comparison, merged
-from numerics.stress.inputs import Layer, draw
+from numerics.stress.cell import Cell
+from numerics.stress.inputs import Layer
 from numerics.stress.rounding import precision
 from numerics.stress.theorems import gated_mixture
 
@@ -23,14 +24,15 @@ def heads_of(theorem: str) -> int:
 
 
 def judge(
-    theorem: str, cell: str, dtype: torch.dtype, spoil: Callable[[Layer], Layer] = lambda x: x
+    theorem: str, name: str, dtype: str, spoil: Callable[[Layer], Layer] = lambda x: x
 ) -> dict[str, Comparison]:
     """The cell's comparisons, side two on a spoilt layer."""
     module = stress.cases()[theorem].module
-    layer, _ = module.select(draw(70, 24, heads_of(theorem), dtype, CPU, seed=5), cell, 5)
+    cell = Cell(theorem, name, 70, 24, heads_of(theorem), dtype, seed=5)
+    layer, _ = module.draw(cell, CPU)
     with blockwise.exact_products():
         library, walk = module.left_side(layer, cell), module.right_side(spoil(layer), cell)
-        blocks = module.comparisons(layer, cell, library, walk, precision(dtype, CPU))
+        blocks = module.comparisons(layer, cell, library, walk, precision(cell.stored, CPU))
         return {item.name: item for item in merged(blocks)}
 
 
@@ -52,12 +54,10 @@ FAULTS: dict[str, Callable[[Layer], Layer]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize(("theorem", "cell"), [("CW1", "kronecker"), *CW2_CELLS])
-def test_a_fault_in_one_side_is_rejected(
-    theorem: str, cell: str, fault: str, dtype: torch.dtype
-) -> None:
+def test_a_fault_in_one_side_is_rejected(theorem: str, cell: str, fault: str, dtype: str) -> None:
     found = judge(theorem, cell, dtype, FAULTS[fault])["operator"]
     assert found.finite
     assert not found.ok, found
@@ -65,7 +65,7 @@ def test_a_fault_in_one_side_is_rejected(
 
 @pytest.mark.parametrize("cell", gated_mixture.CELLS)
 def test_heads_in_a_wrong_order_are_rejected(cell: str) -> None:
-    found = judge("CW2", cell, torch.float32, lambda x: replace(x, w_o=x.w_o.flip(0)))
+    found = judge("CW2", cell, "float32", lambda x: replace(x, w_o=x.w_o.flip(0)))
     assert not found["operator"].ok, found
 
 
@@ -76,22 +76,21 @@ def test_dropped_and_exchanged_biases_are_rejected(cell: str) -> None:
         lambda x: replace(x, b_o=torch.zeros_like(x.b_o)),
         lambda x: replace(x, b_v=x.b_o, b_o=x.b_v),
     ):
-        assert not judge("CW1", cell, torch.float32, spoil)["operator"].ok
+        assert not judge("CW1", cell, "float32", spoil)["operator"].ok
 
 
 def test_with_a_sink_the_shift_is_not_constant() -> None:
     """b_V enters with weight rho_i: adding it as if rho were 1 must fail where a sink is."""
     module = stress.cases()["CW1"].module
-    layer, _ = module.select(draw(70, 24, 1, torch.float32, CPU, seed=5), "sink", 5)
+    cell = Cell("CW1", "sink", 70, 24, seed=5)
+    layer, _ = module.draw(cell, CPU)
     with blockwise.exact_products():
-        head, walk = module.left_side(layer, "sink"), module.right_side(layer, "sink")
+        head, walk = module.left_side(layer, cell), module.right_side(layer, cell)
         constant = replace(walk, result=walk.transported + walk.shift + layer.b_o)
         model = precision(torch.float32, CPU)
         assert float(walk.row_sums.min()) < 0.99
-        assert all(block.ok for block in module.comparisons(layer, "sink", head, walk, model))
-        assert not all(
-            block.ok for block in module.comparisons(layer, "sink", head, constant, model)
-        )
+        assert all(block.ok for block in module.comparisons(layer, cell, head, walk, model))
+        assert not all(block.ok for block in module.comparisons(layer, cell, head, constant, model))
 
 
 @pytest.mark.parametrize("cell", gated_mixture.CELLS)
@@ -107,7 +106,7 @@ def test_a_missing_factor_H_is_rejected(
 
     monkeypatch.setattr(blockwise, name, mixture_of_transports)
     hit = name == ("edge_product" if cell == "edge" else "gated_product")
-    assert judge("CW2", cell, torch.float32)["operator"].ok != hit
+    assert judge("CW2", cell, "float32")["operator"].ok != hit
 
 
 @pytest.mark.parametrize("cell", gated_mixture.CELLS)
@@ -118,7 +117,7 @@ def test_unnormalised_gates_are_rejected(cell: str, monkeypatch: pytest.MonkeyPa
         return honest(attention, head_weights)[0], attention * head_weights[:, None, None]
 
     monkeypatch.setattr(blockwise, "walk_and_gates", unnormalised)
-    found = judge("CW2", cell, torch.float32)
+    found = judge("CW2", cell, "float32")
     assert not found["operator"].ok
     assert not found["gate sums"].ok
 
@@ -135,7 +134,7 @@ def test_faults_that_the_operator_cannot_see_are_rejected(
         return walk * 2, gates / 2
 
     monkeypatch.setattr(blockwise, "walk_and_gates", moved)
-    found = judge("CW2", cell, torch.float32)
+    found = judge("CW2", cell, "float32")
     assert {name: item.ok for name, item in found.items()} == {
         "operator": True,
         "row sums": False,
@@ -145,7 +144,7 @@ def test_faults_that_the_operator_cannot_see_are_rejected(
 
 @pytest.mark.parametrize("cell", gated_mixture.CELLS)
 def test_head_weights_that_do_not_sum_to_one_are_seen_in_the_row_sums(cell: str) -> None:
-    found = judge("CW2", cell, torch.float32, lambda x: replace(x, head_weights=2 * x.head_weights))
+    found = judge("CW2", cell, "float32", lambda x: replace(x, head_weights=2 * x.head_weights))
     assert {name: item.ok for name, item in found.items()} == {
         "operator": True,
         "row sums": False,
