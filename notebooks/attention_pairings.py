@@ -103,8 +103,7 @@ for theorem in THEOREMS.values():
 
 # %%
 records = [check_theorem(identifier, stress=False) for identifier in IDS]
-settle_uses(records)
-RECORDS = {record["id"]: record for record in records}
+RECORDS = {record.id: record for record in settle_uses(records)}
 results(RECORDS)
 
 # %% [markdown]

@@ -468,8 +468,7 @@ plt.show()
 
 # %%
 records = [check_theorem(identifier, stress=False) for identifier in IDS]
-settle_uses(records)
-RECORDS = {record["id"]: record for record in records}
+RECORDS = {record.id: record for record in settle_uses(records)}
 closing.twins(THEOREMS, RECORDS)
 
 # %% [markdown]

@@ -46,8 +46,7 @@ from theorems import catalogue
 
 THEOREMS = {"AP8": catalogue.load("AP8")}
 records = [check_theorem(identifier, stress=False) for identifier in with_uses(["AP8"])[0]]
-settle_uses(records)
-RECORDS = {record["id"]: record for record in records}
+RECORDS = {record.id: record for record in settle_uses(records)}
 
 # %% [markdown]
 # ## 1. The sphere

@@ -602,7 +602,7 @@ for name, found in (("(a) to (d)", all_four), ("(a), law, (c)", three)):
 
 # %%
 REPORT = verify((*IDS, *owners(CLAIMS)), stress=False)
-RECORDS = {record["id"]: record for record in REPORT["theorems"]}
+RECORDS = {record.id: record for record in REPORT.theorems}
 closing.in_floating_point(RECORDS)
 
 # %% [markdown]

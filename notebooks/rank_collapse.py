@@ -429,7 +429,7 @@ closing.derivations(THEOREMS)
 
 # %%
 REPORT = verify(IDS, stress=False)
-RECORDS = {record["id"]: record for record in REPORT["theorems"]}
+RECORDS = {record.id: record for record in REPORT.theorems}
 closing.in_floating_point(RECORDS)
 
 # %%

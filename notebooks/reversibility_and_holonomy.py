@@ -676,7 +676,7 @@ for identifier in ("reversed_law", "additive_flow", "quadratic", "multiplicative
 
 # %%
 REPORT = verify((*IDS, *owners(CLAIMS)), stress=False)
-RECORDS = {record["id"]: record for record in REPORT["theorems"]}
+RECORDS = {record.id: record for record in REPORT.theorems}
 closing.in_floating_point(RECORDS)
 
 # %% [markdown]

@@ -122,8 +122,7 @@ for theorem in THEOREMS.values():
 
 # %%
 records = [check_theorem(identifier, stress=False) for identifier in with_uses(IDS)[0]]
-settle_uses(records)
-RECORDS = {record["id"]: record for record in records}
+RECORDS = {record.id: record for record in settle_uses(records)}
 results(RECORDS)
 
 # %% [markdown]
@@ -149,7 +148,7 @@ computed(RECORDS["RA3"])
 # 6). With $n$ tokens no rank exceeds $n$: while $n$ is of order $d$, everything factors.
 
 # %%
-ROWS = {tuple(row[:4]): row for found in RECORDS["RA3"]["tables"] for row in found["rows"]}
+ROWS = {tuple(row[:4]): row for found in RECORDS["RA3"].tables for row in found.rows}
 CURVES = (  # family, r, colour, marker, points by which the label is moved
     ("D + U U^T, symmetrised", "", draw.RED, "s", 0),
     ("D + U U^T, query", "", draw.RED, "o", 0),

@@ -10,6 +10,7 @@ from paper_checks import latex, terminal
 from paper_checks.exposition import expositions
 from paper_checks.papers.list import LISTED, PAPERS
 from paper_checks.report import Report
+from paper_checks.statements import refuse_other_statements
 
 
 def _environment() -> Environment:
@@ -54,17 +55,19 @@ def bibliography(report: Report) -> dict[str, tuple[str, str]]:
 def render(report: Report) -> str:
     """The appendix as a LaTeX document that texlive-latex-base alone typesets.
 
-    Raises: Unusable when the report does not fit this version, latex.Rejected for prose outside
-    the shared subset.
+    Raises: Unusable when the report is of other statements than this version, latex.Rejected for
+    prose outside the shared subset.
     """
+    refuse_other_statements(report)
     sources = bibliography(report)
     return _environment().get_template("appendix.tex.j2").render(
         report=report,
-        suite=report["suite"],
+        suite=report.suite,
         shown=expositions(report),
         papers=PAPERS,
         sources=sources,
         entries=dict.fromkeys(sources.values()),
         summary=terminal.summary(report),
+        trusted=terminal.trusted_text(report.suite),
         failures=terminal.failure_lines(report),
     )  # fmt: skip

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from paper_checks.digests import digest
 from paper_checks.report import ClaimRecord, TheoremRecord
 
 LEVELS = ("N", "S", "G", "K")
@@ -119,16 +120,16 @@ def status(reference: str, results: Mapping[str, TheoremRecord]) -> Status:
     record = results.get(owner(reference))
     if record is None:
         return "pending"
-    if not record["ok"]:
+    if not record.ok:
         return "failed"
     match = REFERENCE.fullmatch(reference)
     if match and match["mark"] == ":":
-        found = [m for m in record["mutant_details"] if m["id"] == match["part"]]
-        return "holds" if any(m["refuted"] and m["derivation_fails"] for m in found) else "failed"
+        found = [m for m in record.mutant_details if m.id == match["part"]]
+        return "holds" if any(m.refuted and m.derivation_fails for m in found) else "failed"
     if match and match["mark"] == ".":
-        levels = [c["level"] for c in record["clauses"] if c["name"] == match["part"]]
+        levels = [c.level for c in record.clauses if c.name == match["part"]]
     else:
-        levels = [c["level"] for c in record["clauses"]]
+        levels = [c.level for c in record.clauses]
     if not levels:
         return "failed"
     return "holds" if ESTABLISHED.issuperset(levels) else "weak"
@@ -167,6 +168,11 @@ def verdict(
     return Verdict(ADDED if evidence.added else PROVED)
 
 
+def claim_digest(claim: Claim, evidence: Evidence) -> str:
+    """The digest of what a claim says, of how it is read and of what it rests on."""
+    return digest((claim, evidence))
+
+
 def claim_record(
     claim: Claim,
     evidence: Evidence,
@@ -179,26 +185,27 @@ def claim_record(
     `measured` as for `verdict`; `finding`, what the measurements show, follows the claim's note.
     """
     found = verdict(claim, evidence, results, measured)
-    return {
-        "id": claim.id,
-        "paper": claim.paper,
-        "kind": claim.kind,
-        "statement": claim.statement,
-        "reading": claim.reading,
-        "verdict": found.text,
-        "outcome": found.outcome,
-        "evidence": list(evidence.holds),
-        "added": list(evidence.added),
-        "counterexamples": list(evidence.without),
-        "refuted_by": list(evidence.refuted_by),
-        "pending": list(found.pending),
-        "settled_by": claim.settled_by,
-        "note": f"{claim.note} {finding}".strip(),
-    }
+    return ClaimRecord(
+        id=claim.id,
+        digest=claim_digest(claim, evidence),
+        paper=claim.paper,
+        kind=claim.kind,
+        statement=claim.statement,
+        reading=claim.reading,
+        verdict=found.text,
+        outcome=found.outcome,
+        evidence=evidence.holds,
+        added=evidence.added,
+        counterexamples=evidence.without,
+        refuted_by=evidence.refuted_by,
+        pending=found.pending,
+        settled_by=claim.settled_by,
+        note=f"{claim.note} {finding}".strip(),
+    )
 
 
 def failed_with_all_evidence(record: ClaimRecord, selected: Iterable[str]) -> bool:
     """Whether a claim failed though everything it rests on was selected."""
-    owners = {owner(r) for r in (*record["evidence"], *record["counterexamples"],
-                                 *record["refuted_by"])}  # fmt: skip
-    return record["outcome"] == FAILED and owners <= set(selected)
+    owners = {owner(r) for r in (*record.evidence, *record.counterexamples,
+                                 *record.refuted_by)}  # fmt: skip
+    return record.outcome == FAILED and owners <= set(selected)

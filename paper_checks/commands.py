@@ -16,9 +16,10 @@ from paper_checks.exposition import Exposition, exposition
 from paper_checks.formal import kernel
 from paper_checks.formal.clauses import WHOLE
 from paper_checks.formal.prover import INSTALL
-from paper_checks.lint import NOT_RUN, read_papers
+from paper_checks.lint import read_papers
 from paper_checks.papers.list import PAPERS, family_of, paper_bibtex, paper_of, theorem_bibtex
 from paper_checks.report import (
+    NOT_RUN,
     Report,
     Unusable,
     check_destination,
@@ -108,9 +109,9 @@ def _save(path: Path, text: str) -> None:
 
 def exit_status(report: Report, strict: bool) -> int:
     """1 if something selected failed, or, strictly, if anything is still to come; 0 otherwise."""
-    suite = report["suite"]
-    open_ends = suite["pending"] or suite["not_built"] or suite["not_selected"]
-    return 1 if not report["ok"] or (strict and open_ends) else 0
+    suite = report.suite
+    open_ends = suite.pending or suite.not_built or suite.not_selected
+    return 1 if not report.ok or (strict and open_ends) else 0
 
 
 def run_list(arguments: argparse.Namespace) -> int:

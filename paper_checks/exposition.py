@@ -7,15 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from paper_checks import expressions, formulas
-from paper_checks.report import (
-    ClauseRecord,
-    FormalRecord,
-    MutantRecord,
-    Report,
-    TheoremRecord,
-    Unusable,
-)
+from paper_checks.report import FormalRecord, Report, TheoremRecord, Unusable
 from theorems import catalogue
+from theorems.checker.records import ClauseRecord, MutantRecord
 from theorems.checker.world import TRUE
 from theorems.statement import Assumption, Cited, Clause, Definition, Mutant, Rule, Theorem
 
@@ -133,8 +127,8 @@ def link(rule: Rule) -> Link:
 
 
 def _clause(clause: Clause, record: TheoremRecord) -> ReadClause:
-    found = [c for c in record["clauses"] if c["name"] == clause.name]
-    missing: ClauseRecord = {"name": clause.name, "level": "", "failures": ["not run"]}
+    found = [c for c in record.clauses if c.name == clause.name]
+    missing = ClauseRecord(clause.name, level="", failures=("not run",))
     return ReadClause(
         clause.name,
         clause.statement,
@@ -142,16 +136,16 @@ def _clause(clause: Clause, record: TheoremRecord) -> ReadClause:
         tuple(formulas.definition(d) for d in given(clause.steps, Definition)),
         tuple(link(step) for step in clause.steps),
         found[0] if found else missing,
-        tuple(f for f in record["formal"] if f["clause"] == clause.name),
+        tuple(f for f in record.formal if f.clause == clause.name),
     )
 
 
 def _mutant(mutant: Mutant, record: TheoremRecord) -> ReadMutant:
-    found = [m for m in record["mutant_details"] if m["id"] == mutant.id]
-    missing: MutantRecord = {
-        "id": mutant.id, "step": mutant.claim.id, "text": mutant.text, "counterexample": "",
-        "refuted": False, "derivation_fails": False,
-    }  # fmt: skip
+    found = [m for m in record.mutant_details if m.id == mutant.id]
+    missing = MutantRecord(
+        mutant.id, mutant.claim.id, mutant.text,
+        counterexample="", refuted=False, derivation_fails=False,
+    )  # fmt: skip
     shown = [formulas.definition(d) for d in mutant.redefine]
     shown += formulas.rule_formulas(mutant.claim)[:1]
     return ReadMutant(
@@ -178,7 +172,7 @@ def exposition(theorem: Theorem, record: TheoremRecord) -> Exposition:
     """
     steps = [step for clause in theorem.clauses for step in clause.steps]
     texts = {a.id: a.text for a in given(steps, Assumption)}
-    if unknown := record["necessity"].keys() - texts.keys():
+    if unknown := record.necessity.keys() - texts.keys():
         raise Unusable(
             f"the report does not fit this version: assumptions of {theorem.id}: "
             f"{', '.join(sorted(unknown))}"
@@ -189,7 +183,7 @@ def exposition(theorem: Theorem, record: TheoremRecord) -> Exposition:
         tuple(_clause(clause, record) for clause in theorem.clauses),
         tuple(texts.items()),
         tuple(_mutant(mutant, record) for mutant in theorem.mutants),
-        tuple(_need(texts[i], row) for i, row in record["necessity"].items()),
+        tuple(_need(texts[i], row) for i, row in record.necessity.items()),
         theorem.sources,
         record,
     )
@@ -201,15 +195,15 @@ def expositions(report: Report) -> list[Exposition]:
     Raises: Unusable when the report speaks of theorems or clauses that this version does not have.
     """
     found = []
-    for record in report["theorems"]:
-        if not record["clauses"]:
+    for record in report.theorems:
+        if not record.clauses:
             continue  # it crashed or did not load; its failures are listed
         try:
-            theorem = catalogue.load(record["id"])
+            theorem = catalogue.load(record.id)
         except ValueError as error:
             raise Unusable(f"the report does not fit this version: {error}") from error
-        names = [c["name"] for c in record["clauses"]]
+        names = [c.name for c in record.clauses]
         if names != [c.name for c in theorem.clauses]:
-            raise Unusable(f"the report does not fit this version: clauses of {record['id']}")
+            raise Unusable(f"the report does not fit this version: clauses of {record.id}")
         found.append(exposition(theorem, record))
     return found

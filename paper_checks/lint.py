@@ -9,7 +9,7 @@ from paper_checks import latex
 from paper_checks.claims import MEASUREMENTS, REFERENCE, Claim, Evidence, owner
 from paper_checks.exposition import exposition
 from paper_checks.papers.list import PAPERS
-from paper_checks.report import TheoremRecord
+from paper_checks.report import NOT_RUN
 from theorems import catalogue
 from theorems.statement import Theorem
 
@@ -113,18 +113,6 @@ def _reference_fault(
     if part["part"] in parts:
         return None
     return f"{theorem_id} has no {what} {part['part']!r}; it has {', '.join(parts)}"
-
-
-NOT_RUN: TheoremRecord = {
-    "id": "", "title": "", "level": None, "steps": 0, "steps_checked": 0, "steps_cited": 0,
-    "cited": [], "inherited": {}, "clauses": [], "instances": 0, "rational_instances": 0,
-    "property_examples": None,
-    "nonzero_residuals": None, "max_residual_over_bound": None, "tightness": None,
-    "planted_rejected": None, "rates": [], "tables": [], "mutants": 0, "mutants_refuted": 0,
-    "mutant_details": [], "necessity": {}, "self_refutation_tries": 0, "stress": [],
-    "kernel": "absent", "formal": [], "uses": [], "failures": [], "warnings": [],
-    "ok": False, "seconds": 0.0,
-}  # fmt: skip
 
 
 def formula_errors(ids: Iterable[str], load: Load = catalogue.load) -> list[str]:

@@ -12,6 +12,7 @@ from paper_checks import latex, tables, terminal
 from paper_checks.exposition import expositions
 from paper_checks.papers.list import PAPERS
 from paper_checks.report import Report
+from paper_checks.statements import refuse_other_statements
 
 FONT = "latinmodern-math-subset.woff2"
 
@@ -49,10 +50,10 @@ def count_formulas(report: Report) -> int:
     """How many formulas the page of a report must hold, counted without rendering it."""
     shown = expositions(report)
     texts = [text for s in shown for text in s.texts]
-    texts += [record["title"] for record in report["theorems"]]  # once more, in the table
-    texts += [text for s in shown for table in s.record["tables"] for text in tables.texts(table)]
-    texts += [text for c in report["claims"] for text in (
-        c["statement"], c["reading"], c["note"], c["settled_by"], *c["added"])]  # fmt: skip
+    texts += [record.title for record in report.theorems]  # once more, in the table
+    texts += [text for s in shown for table in s.record.tables for text in tables.texts(table)]
+    texts += [text for c in report.claims for text in (
+        c.statement, c.reading, c.note, c.settled_by, *c.added)]  # fmt: skip
     inline = sum(len(latex.formulas_in(text)) for text in texts)
     return inline + sum(len(s.display_formulas) for s in shown)
 
@@ -60,16 +61,18 @@ def count_formulas(report: Report) -> int:
 def render(report: Report) -> str:
     """The page.
 
-    Raises: Unusable when the report does not fit this version, latex.Rejected for a formula that
-    the converter does not accept.
+    Raises: Unusable when the report is of other statements than this version, latex.Rejected for
+    a formula that the converter does not accept.
     """
+    refuse_other_statements(report)
     template = _environment().get_template("report.html.j2")
     return template.render(
         report=report,
-        suite=report["suite"],
+        suite=report.suite,
         shown=expositions(report),
         papers=PAPERS,
         summary=terminal.summary(report),
+        trusted=terminal.trusted_text(report.suite),
         failures=terminal.failure_lines(report),
         font=font_data(),
     )

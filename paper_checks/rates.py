@@ -31,8 +31,7 @@ def measured_rates(property_module: Any) -> tuple[list[RateRecord], list[str]]:
 
 def rate_record(rate: Rate) -> RateRecord:
     """A rate as it stands in the report."""
-    return {
-        "name": rate.name, "target": rate.target, "finest": rate.values[-1],
-        "error": rate.errors[-1], "slope": rate.slope, "low": rate.low, "high": rate.high,
-        "expected": rate.expected, "ok": rate.ok,
-    }  # fmt: skip
+    return RateRecord(
+        name=rate.name, target=rate.target, finest=rate.values[-1], error=rate.errors[-1],
+        slope=rate.slope, low=rate.low, high=rate.high, expected=rate.expected, ok=rate.ok,
+    )  # fmt: skip

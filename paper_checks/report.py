@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
 
 from numerics.runs.files import unwritable
+from theorems.checker.records import CitedRecord, ClauseRecord, MutantRecord
 
 
-class Suite(TypedDict):
+@dataclass(frozen=True)
+class Suite:
     """What ran, where, and how much of it is still to come."""
 
     version: str
@@ -23,15 +28,17 @@ class Suite(TypedDict):
     jobs: int
     started: str
     seconds: float
-    selected: list[str]
-    not_selected: list[str]
-    not_built: list[str]
+    selected: tuple[str, ...]
+    not_selected: tuple[str, ...]
+    not_built: tuple[str, ...]
     pending: int
     kernel: str  # checked, not installed, failed, left out, or absent: this copy has no proofs
+    trusted_lines: int  # of code that must be right for a verdict to be
     gpu: str  # the GPU of the committed results and how its cells came out, or NOT RUN
 
 
-class FormalRecord(TypedDict):
+@dataclass(frozen=True)
+class FormalRecord:
     """A formal statement, the clause that it hangs on, and whether the kernel closed its proof.
 
     `left_out` is what the clause says beyond it and its neighbours of the same clause.
@@ -44,34 +51,8 @@ class FormalRecord(TypedDict):
     checked: bool
 
 
-class ClauseRecord(TypedDict):
-    """One clause: the level that this run computed, or why it failed."""
-
-    name: str
-    level: str
-    failures: list[str]
-
-
-class CitedRecord(TypedDict):
-    """A result of the literature that a derivation rests on without checking it."""
-
-    id: str
-    statement: str
-    source: str
-
-
-class MutantRecord(TypedDict):
-    """A false twin and the counterexample that this run found."""
-
-    id: str
-    step: str
-    text: str
-    counterexample: str
-    refuted: bool
-    derivation_fails: bool
-
-
-class RateRecord(TypedDict):
+@dataclass(frozen=True)
+class RateRecord:
     """A measured limit: value and error at the finest eps, the order of the error, its interval.
 
     No slope where the limit is attained to rounding.
@@ -88,32 +69,64 @@ class RateRecord(TypedDict):
     ok: bool
 
 
-class TableRecord(TypedDict):
+@dataclass(frozen=True)
+class TableRecord:
     """A computed table: texts, which columns hold compared values, how many, and what differs."""
 
     title: str
-    clauses: list[str]
-    head: list[str]
-    numbers: list[bool]
-    rows: list[list[str]]
+    clauses: tuple[str, ...]
+    head: tuple[str, ...]
+    numbers: tuple[bool, ...]
+    rows: tuple[tuple[str, ...], ...]
     note: str
     checked: int
-    failures: list[str]
+    failures: tuple[str, ...]
     ok: bool
 
 
-class TheoremRecord(TypedDict):
+@dataclass(frozen=True)
+class StressRecord:
+    """One cell of a stress run, as `numerics.stress` leaves it; what was not measured is absent."""
+
+    id: str
+    cell: str
+    n: int
+    d: int
+    heads: int
+    dtype: str
+    device: str
+    seed: int
+    version: str
+    ranks: int
+    status: str
+    reason: str | None
+    residual: float | UnsetType | None = UNSET
+    bound: float | UnsetType | None = UNSET
+    ratio: float | UnsetType | None = UNSET
+    k: int | UnsetType = UNSET
+    tight: bool | UnsetType = UNSET
+    entry: tuple[int, ...] | UnsetType = UNSET
+    comparisons: tuple[dict[str, Any], ...] | UnsetType = UNSET
+    certificate: dict[str, Any] | UnsetType = UNSET
+    seconds: dict[str, float] | UnsetType = UNSET
+    matrix_rate: dict[str, float] | UnsetType | None = UNSET
+    peak_memory_bytes: int | UnsetType | None = UNSET
+
+
+@dataclass(frozen=True)
+class TheoremRecord:
     """Everything that one run found out about one theorem; level is null if nothing ran."""
 
     id: str
+    digest: str  # of the theorem that ran; empty if nothing ran
     title: str
     level: str | None
     steps: int
     steps_checked: int
     steps_cited: int
-    cited: list[CitedRecord]
-    inherited: dict[str, list[str]]  # axiom -> theorems it uses that cite it
-    clauses: list[ClauseRecord]
+    cited: tuple[CitedRecord, ...]
+    inherited: dict[str, tuple[str, ...]]  # axiom -> theorems it uses that cite it
+    clauses: tuple[ClauseRecord, ...]
     instances: int
     rational_instances: int
     property_examples: int | None
@@ -121,50 +134,63 @@ class TheoremRecord(TypedDict):
     max_residual_over_bound: float | None
     tightness: float | None
     planted_rejected: bool | None
-    rates: list[RateRecord]
-    tables: list[TableRecord]
+    rates: tuple[RateRecord, ...]
+    tables: tuple[TableRecord, ...]
     mutants: int
     mutants_refuted: int
-    mutant_details: list[MutantRecord]
+    mutant_details: tuple[MutantRecord, ...]
     necessity: dict[str, dict[str, str]]
     self_refutation_tries: int
-    stress: list[dict[str, Any]]
+    stress: tuple[StressRecord, ...]
     kernel: str  # checked, absent, not installed, failed or left out
-    formal: list[FormalRecord]
-    uses: list[str]
-    failures: list[str]
-    warnings: list[str]
+    formal: tuple[FormalRecord, ...]
+    uses: tuple[str, ...]
+    failures: tuple[str, ...]
+    warnings: tuple[str, ...]
     ok: bool
     seconds: float
 
 
-class ClaimRecord(TypedDict):
+@dataclass(frozen=True)
+class ClaimRecord:
     """A claim of a paper, our reading of it, and the verdict that the evidence gives."""
 
     id: str
+    digest: str  # of the claim and its evidence
     paper: str
     kind: str
     statement: str
     reading: str
     verdict: str
     outcome: str
-    evidence: list[str]
-    added: list[str]
-    counterexamples: list[str]
-    refuted_by: list[str]
-    pending: list[str]
+    evidence: tuple[str, ...]
+    added: tuple[str, ...]
+    counterexamples: tuple[str, ...]
+    refuted_by: tuple[str, ...]
+    pending: tuple[str, ...]
     settled_by: str
     note: str
 
 
-class Report(TypedDict):
+@dataclass(frozen=True)
+class Report:
     """The whole document; `errors` are faults of the suite itself, found by its lints."""
 
     suite: Suite
-    theorems: list[TheoremRecord]
-    claims: list[ClaimRecord]
-    errors: list[str]
+    theorems: tuple[TheoremRecord, ...]
+    claims: tuple[ClaimRecord, ...]
+    errors: tuple[str, ...]
     ok: bool
+
+
+NOT_RUN = TheoremRecord(
+    id="", digest="", title="", level=None, steps=0, steps_checked=0, steps_cited=0, cited=(),
+    inherited={}, clauses=(), instances=0, rational_instances=0, property_examples=None,
+    nonzero_residuals=None, max_residual_over_bound=None, tightness=None, planted_rejected=None,
+    rates=(), tables=(), mutants=0, mutants_refuted=0, mutant_details=(), necessity={},
+    self_refutation_tries=0, stress=(), kernel="absent", formal=(), uses=(), failures=(),
+    warnings=(), ok=False, seconds=0.0,
+)  # fmt: skip
 
 
 def lowest_level(levels: Iterable[str]) -> str | None:
@@ -176,45 +202,10 @@ class Unusable(ValueError):
     """An input or a destination cannot be used; the message is one line for the user."""
 
 
-def shape_errors(value: Any, hint: Any, where: str = "report") -> list[str]:
-    """How a JSON value departs from a type made of TypedDict, list, dict, unions and scalars."""
-    if hint is Any:
-        return []
-    if is_typeddict(hint):
-        return _record_errors(value, hint, where)
-    if get_origin(hint) is UnionType:
-        found = [shape_errors(value, choice, where) for choice in get_args(hint)]
-        return [] if any(not errors for errors in found) else found[0]
-    if get_origin(hint) is list:
-        if not isinstance(value, list):
-            return [f"{where}: expected a list, found {type(value).__name__}"]
-        (item,) = get_args(hint)
-        return [e for i, v in enumerate(value) for e in shape_errors(v, item, f"{where}[{i}]")]
-    if get_origin(hint) is dict:
-        if not isinstance(value, dict):
-            return [f"{where}: expected an object, found {type(value).__name__}"]
-        item = get_args(hint)[1]
-        return [e for k, v in value.items() for e in shape_errors(v, item, f"{where}.{k}")]
-    wanted = (int, float) if hint is float else hint
-    if isinstance(value, wanted) and (hint is bool or not isinstance(value, bool)):
-        return []
-    name = "null" if hint is NoneType else hint.__name__
-    return [f"{where}: expected {name}, found {type(value).__name__}"]
-
-
-def _record_errors(value: Any, hint: Any, where: str) -> list[str]:
-    if not isinstance(value, dict):
-        return [f"{where}: expected an object, found {type(value).__name__}"]
-    hints = get_type_hints(hint)
-    errors = [f"{where}.{key}: missing" for key in sorted(hint.__required_keys__ - value.keys())]
-    return errors + [
-        e for k, h in hints.items() if k in value for e in shape_errors(value[k], h, f"{where}.{k}")
-    ]
-
-
 def to_json(report: Report) -> str:
     """The report as text that every JSON reader accepts (no NaN, no infinity)."""
-    return json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    document = msgspec.to_builtins(report)
+    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def read_report(path: Path) -> Report:
@@ -223,15 +214,13 @@ def read_report(path: Path) -> Report:
     Raises: Unusable when the file cannot be read or is no such report.
     """
     try:
-        report = json.loads(path.read_text(encoding="utf-8"))
+        return msgspec.json.decode(path.read_bytes(), type=Report)
     except OSError as error:
         raise Unusable(f"--json {path}: {error.strerror or error}") from error
+    except msgspec.ValidationError as error:
+        raise Unusable(f"--json {path}: not a report of this version ({error})") from error
     except ValueError as error:
         raise Unusable(f"--json {path}: not JSON ({error})") from error
-    if errors := shape_errors(report, Report):
-        more = f" and {len(errors) - 1} more" if len(errors) > 1 else ""
-        raise Unusable(f"--json {path}: not a report of this version ({errors[0]}{more})")
-    return report
 
 
 def check_destination(option: str, path: Path, folder: bool = False) -> None:

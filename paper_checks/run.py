@@ -5,24 +5,30 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
 from time import perf_counter
 from typing import Any
 
+import msgspec
+
 from numerics.runs.provenance import checkout, suite_version, versions
 from paper_checks import gpu
 from paper_checks.claims import NOT_VERIFIED, claim_record, failed_with_all_evidence
+from paper_checks.digests import digest
 from paper_checks.formal.kernel import LEFT_OUT, Checked, check_formal, settle_formal
-from paper_checks.lint import NOT_RUN, claim_errors, formula_errors, read_papers
+from paper_checks.lint import claim_errors, formula_errors, read_papers
 from paper_checks.rates import measured_rates
-from paper_checks.report import Report, Suite, TheoremRecord, lowest_level
+from paper_checks.report import NOT_RUN, Report, StressRecord, Suite, TheoremRecord, lowest_level
 from paper_checks.tables import computed_tables
+from paper_checks.trusted import trusted_lines
 from paper_checks.uses import settle_uses, with_uses
 from paper_checks.workers import Crash, run_all
 from theorems import catalogue
 from theorems.checker.lint import lint_package
+from theorems.checker.records import Verification
 
 SLOW, TOO_SLOW = 5.0, 15.0  # seconds a theorem
 SMALL_CELL: dict[str, Any] = {"n": 256, "dtype": "float32", "device": "cpu"}
@@ -50,80 +56,78 @@ def check_theorem(theorem_id: str, seed: int = 0, stress: bool = True) -> Theore
     rates, rate_failures = measured_rates(property_module)
     tables, table_failures = computed_tables(property_module, [c.name for c in theorem.clauses])
     cells = _stress_cells(theorem_id, seed) if stress else []
-    failures = [f for clause in exact["clauses"] for f in clause["failures"]] + exact["errors"]
+    failures = [*(f for clause in exact.clauses for f in clause.failures), *exact.errors]
     failures += [_named(theorem_id, "property", f) for f in measured.failures]
     failures += [_named(theorem_id, "rate", f) for f in rate_failures]
     failures += [_named(theorem_id, "table", f) for f in table_failures]
     failures += _without_evidence(exact, measured.clauses)
-    failures += [_named(theorem_id, "stress", f"{c['status']}: {c['reason']}")
-                 for c in cells if c["status"] not in ("ok", "not run")]  # fmt: skip
-    failures += [_named(theorem_id, "stress", f"{c['cell']}: bound too loose to show anything")
-                 for c in cells if c["status"] == "ok" and not c["tight"]]  # fmt: skip
+    failures += [_named(theorem_id, "stress", f"{c.status}: {c.reason}")
+                 for c in cells if c.status not in ("ok", "not run")]  # fmt: skip
+    failures += [_named(theorem_id, "stress", f"{c.cell}: bound too loose to show anything")
+                 for c in cells if c.status == "ok" and not c.tight]  # fmt: skip
     seconds = perf_counter() - started
-    record: Any = {
-        **_exact_part(exact),
-        "inherited": {},
-        "property_examples": measured.examples,
-        "nonzero_residuals": measured.nonzero,
-        "max_residual_over_bound": _finite(measured.max_ratio),
-        "tightness": _finite(measured.tightness),
-        "planted_rejected": measured.planted_rejected,
-        "rates": rates,
-        "tables": tables,
-        "stress": cells,
-        "kernel": "absent",
-        "formal": [],
-        "uses": list(theorem.uses),
-        "failures": failures,
-        "warnings": _slowness(theorem_id, seconds),
-        "ok": bool(exact["ok"] and measured.ok and not failures),
-        "seconds": seconds,
-    }
-    return record
+    return TheoremRecord(
+        id=exact.id,
+        digest=digest(theorem),
+        title=exact.title,
+        level=lowest_level(clause.level for clause in exact.clauses),
+        steps=exact.steps,
+        steps_checked=exact.steps_checked,
+        steps_cited=exact.steps_cited,
+        cited=exact.cited,
+        inherited={},
+        clauses=exact.clauses,
+        instances=exact.instances,
+        rational_instances=exact.rational_instances,
+        property_examples=measured.examples,
+        nonzero_residuals=measured.nonzero,
+        max_residual_over_bound=_finite(measured.max_ratio),
+        tightness=_finite(measured.tightness),
+        planted_rejected=measured.planted_rejected,
+        rates=tuple(rates),
+        tables=tuple(tables),
+        mutants=len(exact.refutations),
+        mutants_refuted=exact.mutants_refuted,
+        mutant_details=tuple(refutation.record for refutation in exact.refutations),
+        necessity=exact.necessity,
+        self_refutation_tries=exact.self_refutation_tries,
+        stress=tuple(cells),
+        kernel="absent",
+        formal=(),
+        uses=theorem.uses,
+        failures=tuple(failures),
+        warnings=_slowness(theorem_id, seconds),
+        ok=bool(exact.ok and measured.ok and not failures),
+        seconds=seconds,
+    )
 
 
-def _without_evidence(exact: dict[str, Any], measured: Sequence[str]) -> list[str]:
+def _without_evidence(exact: Verification, measured: Sequence[str]) -> list[str]:
     """Clauses nothing supports, clauses that do not exist, and axioms that may not be cited."""
-    identifier, allowed = exact["id"], catalogue.CITABLE.get(exact["id"], ())
-    names = [clause["name"] for clause in exact["clauses"]]
-    bare = [c["name"] for c in exact["clauses"] if c["level"] == "N" and c["name"] not in measured]
+    identifier, allowed = exact.id, catalogue.CITABLE.get(exact.id, ())
+    names = [clause.name for clause in exact.clauses]
+    bare = [c.name for c in exact.clauses if c.level == "N" and c.name not in measured]
     return [
         *(f"{identifier}.{name}: no step, instance or property supports it" for name in bare),
         *(f"{identifier}.{name}: measured, but no such clause" for name in measured
           if name not in names),
-        *(f"{identifier}: cites {axiom['id']}, which is not in its list of axioms"
-          for axiom in exact["cited"] if axiom["id"] not in allowed),
+        *(f"{identifier}: cites {axiom.id}, which is not in its list of axioms"
+          for axiom in exact.cited if axiom.id not in allowed),
     ]  # fmt: skip
 
 
-def _exact_part(exact: dict[str, Any]) -> dict[str, Any]:
-    mutants = [
-        {key: m[key] for key in ("id", "step", "text", "counterexample", "refuted",
-                                 "derivation_fails")}
-        for m in exact["mutant_details"]
-    ]  # fmt: skip
-    same = ("id", "title", "steps", "steps_checked", "steps_cited", "cited", "clauses",
-            "instances", "rational_instances", "mutants", "mutants_refuted",
-            "necessity")  # fmt: skip
-    return {
-        **{key: exact[key] for key in same},
-        "level": lowest_level(clause["level"] for clause in exact["clauses"]),
-        "mutant_details": mutants,
-        "self_refutation_tries": exact["self_refutation"]["tries"],
-    }
-
-
-def _stress_cells(theorem_id: str, seed: int) -> list[dict[str, Any]]:
+def _stress_cells(theorem_id: str, seed: int) -> list[StressRecord]:
     from numerics import stress
 
     case = stress.cases().get(theorem_id)
     if case is None:
         return []
     heads = None if case.single_head else HEADS
-    return [
+    cells = [
         stress.run_cell(theorem_id, None, d=d, heads=heads, seed=seed, **SMALL_CELL)
         for d in case.small
     ]
+    return [msgspec.convert(cell, StressRecord) for cell in cells]
 
 
 def _named(theorem_id: str, part: str, failure: str) -> str:
@@ -133,19 +137,19 @@ def _named(theorem_id: str, part: str, failure: str) -> str:
 
 
 def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None
+    return float(value) if value is not None and math.isfinite(value) else None
 
 
-def _slowness(theorem_id: str, seconds: float) -> list[str]:
+def _slowness(theorem_id: str, seconds: float) -> tuple[str, ...]:
     if seconds <= SLOW:
-        return []
+        return ()
     limit = TOO_SLOW if seconds > TOO_SLOW else SLOW
-    return [f"{theorem_id}: took {seconds:.1f} s, over {limit:g} s"]
+    return (f"{theorem_id}: took {seconds:.1f} s, over {limit:g} s",)
 
 
-def failed_record(theorem_id: str, failures: list[str]) -> TheoremRecord:
+def failed_record(theorem_id: str, failures: Sequence[str]) -> TheoremRecord:
     """The record of a theorem about which nothing could be found out."""
-    return {**NOT_RUN, "id": theorem_id, "failures": failures, "warnings": [], "uses": []}
+    return replace(NOT_RUN, id=theorem_id, failures=tuple(failures))
 
 
 def verify(
@@ -176,17 +180,14 @@ def verify(
             found[theorem_id] = result
             if progress:
                 progress(result, len(found), len(selected))
-    records = [found[i] for i in selected]
     kernel = asked.result() if asked else Checked(LEFT_OUT)
-    for record in records:
-        settle_formal(record, kernel)
-    settle_uses(records)
+    records = settle_uses([settle_formal(found[i], kernel) for i in selected])
     report = _with_claims(records, runnable, paper, kernel.errors)
-    suite = report["suite"]
-    suite["kernel"] = kernel.state
-    suite["seed"], suite["jobs"] = seed, jobs
-    suite["started"], suite["seconds"] = started.isoformat("T", "seconds"), perf_counter() - clock
-    return report
+    suite = replace(
+        report.suite, kernel=kernel.state, seed=seed, jobs=jobs,
+        started=started.isoformat("T", "seconds"), seconds=perf_counter() - clock,
+    )  # fmt: skip
+    return replace(report, suite=suite)
 
 
 def _with_claims(
@@ -198,7 +199,7 @@ def _with_claims(
     errors += claim_errors(claims, evidence)
     errors += formula_errors(runnable)
     errors += lint_package()
-    results = {record["id"]: record for record in records}
+    results = {record.id: record for record in records}
     from paper_checks import measurements  # brings numpy, which the workers would inherit
 
     models, untrue = measurements.committed()
@@ -207,28 +208,26 @@ def _with_claims(
                          measurements.note(models, evidence[c.id].measurements))
             for c in claims if c.id in evidence and paper in (None, c.paper)]  # fmt: skip
     failed_claims = [c for c in read if failed_with_all_evidence(c, results)]
-    pending = sum(c["outcome"] == NOT_VERIFIED for c in read)
-    return {
-        "suite": describe_suite(list(results), pending),
-        "theorems": records,
-        "claims": read,
-        "errors": errors,
-        "ok": not errors and not failed_claims and all(r["ok"] for r in records),
-    }
+    return Report(
+        suite=describe_suite(list(results), pending=sum(c.outcome == NOT_VERIFIED for c in read)),
+        theorems=tuple(records),
+        claims=tuple(read),
+        errors=tuple(errors),
+        ok=not errors and not failed_claims and all(r.ok for r in records),
+    )
 
 
-def describe_suite(selected: list[str], pending: int) -> Suite:
+def describe_suite(selected: Sequence[str], pending: int) -> Suite:
     """What ran and on what; seed, jobs and times are filled in by the run."""
     commit, modified = checkout(untracked=True) or (None, None)
     packages = versions(*PACKAGES)
-    return {
-        "version": suite_version(), "commit": commit, "modified": modified,
-        "python": packages.pop("python"), "packages": packages,
-        "seed": 0, "jobs": 0, "started": "", "seconds": 0.0, "selected": selected,
-        "not_selected": [i for i in catalogue.CATALOGUE if i not in selected],
-        "not_built": sorted(catalogue.PLANNED, key=_natural), "pending": pending,
-        "kernel": LEFT_OUT, "gpu": gpu.stated(),
-    }  # fmt: skip
+    return Suite(
+        version=suite_version(), commit=commit, modified=modified, python=packages.pop("python"),
+        packages=packages, seed=0, jobs=0, started="", seconds=0.0, selected=tuple(selected),
+        not_selected=tuple(i for i in catalogue.CATALOGUE if i not in selected),
+        not_built=tuple(sorted(catalogue.PLANNED, key=_natural)), pending=pending,
+        kernel=LEFT_OUT, trusted_lines=trusted_lines(), gpu=gpu.stated(),
+    )  # fmt: skip
 
 
 def _natural(theorem_id: str) -> tuple[str, int]:

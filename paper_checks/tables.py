@@ -42,12 +42,11 @@ def table_record(table: Table) -> TableRecord:
 
     Raises: latex.Rejected for a text that the renderings could not show.
     """
-    record: TableRecord = {
-        "title": table.title, "clauses": list(table.clauses), "head": list(table.head),
-        "numbers": list(table.numbers), "rows": [list(row) for row in table.cells],
-        "note": table.note, "checked": table.checked, "failures": list(table.failures),
-        "ok": table.ok,
-    }  # fmt: skip
+    record = TableRecord(
+        title=table.title, clauses=tuple(table.clauses), head=tuple(table.head),
+        numbers=tuple(table.numbers), rows=tuple(map(tuple, table.cells)), note=table.note,
+        checked=table.checked, failures=tuple(table.failures), ok=table.ok,
+    )  # fmt: skip
     for text in texts(record):
         latex.html(text)
     return record
@@ -55,6 +54,6 @@ def table_record(table: Table) -> TableRecord:
 
 def texts(record: TableRecord) -> Iterator[str]:
     """Every text of a table that is typeset."""
-    yield from (record["title"], record["note"], *record["head"])
-    for row in record["rows"]:
+    yield from (record.title, record.note, *record.head)
+    for row in record.rows:
         yield from row

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from paper_checks.report import TheoremRecord
 from theorems import catalogue
@@ -25,11 +26,11 @@ def with_uses(ids: Sequence[str]) -> tuple[list[str], dict[str, list[str]]]:
     return sorted(found, key=lambda i: (order.get(i, len(order)), i)), errors
 
 
-def settle_uses(records: Sequence[TheoremRecord]) -> None:
-    """A theorem rests on what the theorems that it uses cite, and fails where their chain holds a
-    failure or comes back to itself."""
-    by_id = {record["id"]: record for record in records}
-    sound = {record["id"]: record["ok"] for record in records}
+def settle_uses(records: Sequence[TheoremRecord]) -> list[TheoremRecord]:
+    """The records with what their used theorems cite; a theorem fails where the chain of those
+    that it uses holds a failure or comes back to itself."""
+    by_id = {record.id: record for record in records}
+    sound = {record.id: record.ok for record in records}
 
     def faults(theorem_id: str, path: tuple[str, ...]) -> list[str]:
         if theorem_id in path:
@@ -38,23 +39,27 @@ def settle_uses(records: Sequence[TheoremRecord]) -> None:
             return [f"uses {theorem_id}, which was not verified"]
         if path and not sound[theorem_id]:
             return [f"uses {theorem_id}, which failed"]
-        return [f for used in by_id[theorem_id]["uses"] for f in faults(used, (*path, theorem_id))]
+        return [f for used in by_id[theorem_id].uses for f in faults(used, (*path, theorem_id))]
 
+    settled = []
     for record in records:
-        found = list(dict.fromkeys(faults(record["id"], ())))
-        record["failures"] += [f"{record['id']}: {fault}" for fault in found]
-        record["ok"] = record["ok"] and not found
-        record["inherited"] = _inherited(record, by_id)
+        found = dict.fromkeys(faults(record.id, ()))
+        failures = (*record.failures, *(f"{record.id}: {fault}" for fault in found))
+        settled.append(replace(record, failures=failures, ok=record.ok and not found,
+                               inherited=_inherited(record, by_id)))  # fmt: skip
+    return settled
 
 
-def _inherited(record: TheoremRecord, by_id: Mapping[str, TheoremRecord]) -> dict[str, list[str]]:
+def _inherited(
+    record: TheoremRecord, by_id: Mapping[str, TheoremRecord]
+) -> dict[str, tuple[str, ...]]:
     """What is cited by the theorems that a theorem uses, directly or not, and by which."""
-    todo, seen, axioms = list(record["uses"]), {record["id"]}, dict[str, list[str]]()
+    todo, seen, axioms = list(record.uses), {record.id}, dict[str, list[str]]()
     while todo:
         if (used := by_id.get(theorem_id := todo.pop(0))) is None or theorem_id in seen:
             continue
         seen.add(theorem_id)
-        todo += used["uses"]
-        for axiom in {c["id"]: c for c in used["cited"]}:
+        todo += used.uses
+        for axiom in {c.id: c for c in used.cited}:
             axioms.setdefault(axiom, []).append(theorem_id)
-    return axioms
+    return {axiom: tuple(by) for axiom, by in axioms.items()}

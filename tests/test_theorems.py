@@ -19,6 +19,7 @@ from paper_checks.rates import measured_rates
 from paper_checks.tables import computed_tables
 from theorems import catalogue
 from theorems.checker.check import refute, verify
+from theorems.checker.records import Verification
 from theorems.statement import Clause, Mutant, Theorem
 
 TOO_SLOW = 15.0  # seconds a theorem
@@ -27,13 +28,13 @@ THEOREMS = {identifier: catalogue.load(identifier) for identifier in catalogue.C
 
 
 @cache
-def timed_report_of(identifier: str) -> tuple[dict[str, Any], float]:
+def timed_report_of(identifier: str) -> tuple[Verification, float]:
     """The report on a theorem, made once, and the processor time that it took."""
     start = process_time()
     return verify(THEOREMS[identifier]), process_time() - start
 
 
-def report_of(identifier: str) -> dict[str, Any]:
+def report_of(identifier: str) -> Verification:
     """The report on a theorem."""
     return timed_report_of(identifier)[0]
 
@@ -62,20 +63,21 @@ each_theorem = pytest.mark.parametrize("identifier", [of(name, name=name) for na
 @pytest.mark.parametrize(("identifier", "clause"), CLAUSES)
 def test_clause(identifier: str, clause: Clause) -> None:
     """Its steps follow, agree with exact instances and survive self-refutation, at its level."""
-    (found,) = (c for c in report_of(identifier)["clauses"] if c["name"] == clause.name)
-    assert not found["failures"], "\n".join(found["failures"])
+    (found,) = (c for c in report_of(identifier).clauses if c.name == clause.name)
+    assert not found.failures, "\n".join(found.failures)
     name = f"{identifier}.{clause.name}"
-    assert found["level"] == LOWER.get(name, "G"), f"{name} has level {found['level']}"
+    assert found.level == LOWER.get(name, "G"), f"{name} has level {found.level}"
 
 
 @pytest.mark.parametrize(("identifier", "mutant"), MUTANTS)
 def test_mutant(identifier: str, mutant: Mutant) -> None:
     """It is not derived, and an exact counterexample refutes it."""
-    (found,) = (m for m in report_of(identifier)["mutant_details"] if m["id"] == mutant.id)
-    assert not found["errors"], "\n".join([mutant.text, *found["errors"], found["counterexample"]])
-    assert found["derivation_fails"], f"{mutant.text}: derived"
-    assert found["refuted"], f"{mutant.text}: no counterexample"
-    shown = found["counterexample"]  # both values, of an entry, a rank or a determinant
+    (refutation,) = (r for r in report_of(identifier).refutations if r.record.id == mutant.id)
+    found, errors = refutation.record, refutation.errors
+    assert not errors, "\n".join([mutant.text, *errors, found.counterexample])
+    assert found.derivation_fails, f"{mutant.text}: derived"
+    assert found.refuted, f"{mutant.text}: no counterexample"
+    shown = found.counterexample  # both values, of an entry, a rank or a determinant
     assert re.search(r" against |rank \d+ > rank \d+|determinant \S+, not ", shown), shown
 
 
@@ -83,12 +85,12 @@ def test_mutant(identifier: str, mutant: Mutant) -> None:
 def test_theorem(identifier: str) -> None:
     """Nothing about it as a whole is wrong, and the counts of its report add up."""
     report, theorem = report_of(identifier), THEOREMS[identifier]
-    assert not report["errors"], "\n".join(report["errors"])
-    assert report["ok"]
-    assert report["steps_checked"] + report["steps_cited"] == report["steps"]
-    assert report["mutants_refuted"] == report["mutants"] == len(theorem.mutants) > 0
-    assert report["instances"] > 0
-    assert report["self_refutation"]["tries"] > 0
+    assert not report.errors, "\n".join(report.errors)
+    assert report.ok
+    assert report.steps_checked + report.steps_cited == report.steps
+    assert report.mutants_refuted == len(report.refutations) == len(theorem.mutants) > 0
+    assert report.instances > 0
+    assert report.self_refutation_tries > 0
     assert set(theorem.uses) <= set(catalogue.CATALOGUE)
     assert theorem.sources
 
@@ -96,7 +98,7 @@ def test_theorem(identifier: str) -> None:
 @each_theorem
 def test_every_assumption_is_needed_by_some_clause(identifier: str) -> None:
     names = [clause.name for clause in THEOREMS[identifier].clauses]
-    for assumption, row in report_of(identifier)["necessity"].items():
+    for assumption, row in report_of(identifier).necessity.items():
         assert list(row) == names
         assert "needed" in row.values(), f"no clause of {identifier} needs {assumption}: {row}"
 
@@ -112,7 +114,7 @@ def test_theorem_is_verified_in_time(identifier: str) -> None:
 @pytest.mark.parametrize(("identifier", "mutant"), MUTANTS)
 def test_mutant_is_refuted_whatever_the_seed(identifier: str, mutant: Mutant) -> None:
     missed = {seed: errors for seed in range(1, 5)
-              if (errors := refute(mutant, THEOREMS[identifier], seed)["errors"])}  # fmt: skip
+              if (errors := refute(mutant, THEOREMS[identifier], seed).errors)}  # fmt: skip
     assert not missed, missed
 
 

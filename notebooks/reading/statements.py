@@ -112,8 +112,8 @@ def properties(records: Mapping[str, TheoremRecord]) -> None:
     """Whether the floating-point property of each theorem held, and could have failed."""
     table(
         "theorem | random layers within the bounds | planted errors noticed",
-        (f"{identifier} | {'yes' if (r['max_residual_over_bound'] or 2) <= 1 else 'NO'} | "
-         f"{'yes' if r['planted_rejected'] else 'NO'}" for identifier, r in records.items()),
+        (f"{identifier} | {'yes' if (r.max_residual_over_bound or 2) <= 1 else 'NO'} | "
+         f"{'yes' if r.planted_rejected else 'NO'}" for identifier, r in records.items()),
     )  # fmt: skip
 
 
@@ -121,19 +121,19 @@ def results(records: Mapping[str, TheoremRecord]) -> None:
     """What the run found of each theorem."""
     table(
         "theorem | level | steps checked | cited | false twins refuted | all checks",
-        (f"{identifier} | {record['level']} | {record['steps_checked']} of {record['steps']} | "
-         f"{record['steps_cited']} | {record['mutants_refuted']} of {record['mutants']} | "
-         f"{'passed' if record['ok'] else 'FAILED'}" for identifier, record in records.items()),
+        (f"{identifier} | {record.level} | {record.steps_checked} of {record.steps} | "
+         f"{record.steps_cited} | {record.mutants_refuted} of {record.mutants} | "
+         f"{'passed' if record.ok else 'FAILED'}" for identifier, record in records.items()),
     )  # fmt: skip
 
 
 def computed(record: TheoremRecord) -> None:
     """The tables that the run computed, with the count of values that are as stated."""
-    for found in record["tables"]:
+    for found in record.tables:
         state = f"**{compared_text(found)}**"
-        show(f"**{prose(found['title'])}.** {state}. {prose(found['note'])}")
-        table(" | ".join(map(prose, found["head"])),
-              (" | ".join(map(prose, row)) for row in found["rows"]))  # fmt: skip
+        show(f"**{prose(found.title)}.** {state}. {prose(found.note)}")
+        table(" | ".join(map(prose, found.head)),
+              (" | ".join(map(prose, row)) for row in found.rows))  # fmt: skip
 
 
 def owners(names: Sequence[str], paper: Any = attention_geometry) -> list[str]:
@@ -154,12 +154,12 @@ def claims(
             continue
         judged = claim_record(claim, evidence, records)
         lines = [f"### {claim.id}", f"*Claim.* {prose(claim.statement)}"]
-        lines += [f"*Read as.* {prose(claim.reading)}", f"*Verdict.* **{judged['verdict']}**"]
-        lines.append(f"*Evidence.* {', '.join(judged['evidence'])}")
-        if judged["refuted_by"]:
-            lines.append(f"*Against the claim as stated.* {', '.join(judged['refuted_by'])}")
-        lines += [f"*Added hypothesis.* {prose(text)}" for text in judged["added"]]
-        if judged["counterexamples"]:
-            lines.append(f"*False without it.* {', '.join(judged['counterexamples'])}")
+        lines += [f"*Read as.* {prose(claim.reading)}", f"*Verdict.* **{judged.verdict}**"]
+        lines.append(f"*Evidence.* {', '.join(judged.evidence)}")
+        if judged.refuted_by:
+            lines.append(f"*Against the claim as stated.* {', '.join(judged.refuted_by)}")
+        lines += [f"*Added hypothesis.* {prose(text)}" for text in judged.added]
+        if judged.counterexamples:
+            lines.append(f"*False without it.* {', '.join(judged.counterexamples)}")
         lines += [f"*Note.* {prose(claim.note)}"] * bool(claim.note)
         show(*lines)

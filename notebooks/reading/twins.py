@@ -134,14 +134,14 @@ def false_twins(theorem: Theorem, record: TheoremRecord, seeds: int = SEEDS) -> 
         changes += [f"instead: {prose(t)}" for t in read.instead]
         others = [d for d in given([mutant.claim], Definition) if d not in own]
         display_formulas = [*map(formulas.definition, others), *read.formulas]
-        fails = read.record["refuted"] and read.record["derivation_fails"]
+        fails = read.record.refuted and read.record.derivation_fails
         show(
             f"**{theorem.id}:{mutant.id}** " + "; ".join([prose(mutant.text), *changes]),
             *(f"$${f}$$" for f in display_formulas),
             ("**False**: " if fails else "**NOT REFUTED**: ")
             + f"{counterexample(mutant, read, seeds)}.",
         )  # fmt: skip
-    refuted = f"{record['mutants_refuted']} of {record['mutants']}"
+    refuted = f"{record.mutants_refuted} of {record.mutants}"
     print(f"{theorem.id}: {refuted} refuted; none of them has a derivation that passes")
 
 
@@ -149,6 +149,6 @@ def counterexample(mutant: Mutant, read: ReadMutant, seeds: int) -> str:
     """The smallest that is found here, or else the one of the run."""
     found = smallest(mutant, seeds)
     if found.draw is None:
-        return where(read.record["counterexample"])
+        return where(read.record.counterexample)
     entries = formulas.rule_formulas(Witness(id="found", because="", values=arrays_of(found.draw)))
     return f"{where(found.message)}, with " + ", ".join(f"${e}$" for e in entries)

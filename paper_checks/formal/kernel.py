@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
 
 from paper_checks.formal.clauses import PART, WHOLE
 from paper_checks.formal.prover import MARK, Compiler, Prover, find_prover
 from paper_checks.formal.source import Stated, read_statements, refused, variables
-from paper_checks.report import TheoremRecord, lowest_level
+from paper_checks.report import FormalRecord, TheoremRecord, lowest_level
 from theorems import catalogue
+from theorems.checker.records import ClauseRecord
 
 ROOT = Path(__file__).resolve().parents[2]
 FORMAL, BUILD = ROOT / "formal", ROOT / "build" / "formal"
@@ -124,32 +125,37 @@ def _ask(development: Development, ids: Sequence[str], jobs: int, compiler: type
     return Checked(FAILED if faults else CHECKED, development.stated, frozenset(closed), faults)
 
 
-def settle_formal(record: TheoremRecord, checked: Checked) -> None:
-    """Enter into a theorem's record what the prover said, and raise whole clauses to level K."""
-    theorem_id = record["id"]
+def settle_formal(record: TheoremRecord, checked: Checked) -> TheoremRecord:
+    """A theorem's record with what the prover said, and whole clauses raised to level K."""
+    theorem_id = record.id
     stated = [one for one in checked.stated if one.theorem_id == theorem_id]
     if not stated:
-        return
-    record["formal"] = [
-        {"clause": one.clause, "name": one.name, "statement": one.text,
-         "left_out": PART.get(f"{theorem_id}.{one.clause}", ""),
-         "checked": one.name in checked.closed}
+        return record
+    formal = tuple(
+        FormalRecord(
+            clause=one.clause, name=one.name, statement=one.text,
+            left_out=PART.get(f"{theorem_id}.{one.clause}", ""), checked=one.name in checked.closed,
+        )
         for one in stated
-    ]  # fmt: skip
+    )  # fmt: skip
     fault = checked.faults.get(theorem_id)
     state = CHECKED if checked.state == FAILED and not (fault or checked.errors) else checked.state
-    record["kernel"] = state
-    if fault:
-        record["failures"].append(f"{theorem_id}.kernel: {fault}")
-        record["ok"] = False
-    for clause in record["clauses"]:
-        proofs = [f for f in record["formal"] if f["clause"] == clause["name"]]
-        whole = clause["name"] in WHOLE.get(theorem_id, ())
-        proved = bool(proofs) and all(f["checked"] for f in proofs)
-        if whole and proved and not clause["failures"]:
-            clause["level"] = "K"
-    if record["clauses"]:
-        record["level"] = lowest_level(clause["level"] for clause in record["clauses"])
+    clauses = tuple(
+        replace(clause, level="K") if _proved(clause, theorem_id, formal) else clause
+        for clause in record.clauses
+    )
+    return replace(
+        record, formal=formal, kernel=state, clauses=clauses, ok=record.ok and not fault,
+        failures=(*record.failures, *([f"{theorem_id}.kernel: {fault}"] if fault else [])),
+        level=lowest_level(c.level for c in clauses) if clauses else record.level,
+    )  # fmt: skip
+
+
+def _proved(clause: ClauseRecord, theorem_id: str, formal: Sequence[FormalRecord]) -> bool:
+    """Whether the kernel closed all that a clause says, and nothing else of it fails."""
+    proofs = [f for f in formal if f.clause == clause.name]
+    proved = bool(proofs) and all(f.checked for f in proofs)
+    return clause.name in WHOLE.get(theorem_id, ()) and proved and not clause.failures
 
 
 def lines(checked: Checked, ids: Iterable[str]) -> list[str]:

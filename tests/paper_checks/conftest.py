@@ -3,19 +3,23 @@
 import re
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from numerics.scores import tables as score_tables
 from paper_checks.claims import NOT_VERIFIED, claim_record
+from paper_checks.digests import digest
 from paper_checks.exposition import given
-from paper_checks.lint import NOT_RUN, read_papers
-from paper_checks.report import RateRecord, Report, TheoremRecord
+from paper_checks.lint import read_papers
+from paper_checks.report import NOT_RUN, RateRecord, Report, TheoremRecord
 from paper_checks.run import describe_suite
 from paper_checks.tables import table_record
 from theorems import catalogue
-from theorems.statement import Assumption
+from theorems.checker.records import ClauseRecord, MutantRecord
+from theorems.statement import Assumption, Theorem
 
 RecordOf = Callable[..., TheoremRecord]
 
@@ -29,22 +33,22 @@ def record_of() -> RecordOf:
         steps = sum(len(clause.steps) for clause in theorem.clauses)
         names = [clause.name for clause in theorem.clauses]
         assumed = given((step for clause in theorem.clauses for step in clause.steps), Assumption)
-        return {
-            **NOT_RUN, "id": theorem_id, "title": theorem.title, "level": level, "ok": ok,
-            "clauses": [{"name": name, "level": level, "failures": []} for name in names],
-            "steps": steps, "steps_checked": steps, "instances": 7, "rational_instances": 3,
-            "property_examples": 200, "nonzero_residuals": 123, "max_residual_over_bound": 0.25,
-            "tightness": 1.5, "planted_rejected": True, "mutants": len(theorem.mutants),
-            "mutants_refuted": len(theorem.mutants),
-            "mutant_details": [
-                {"id": m.id, "step": m.claim.id, "text": m.text, "refuted": True,
-                 "counterexample": "n=1; P[1, 1]=-1/2; at i=1: 2 != 3", "derivation_fails": True}
+        return replace(
+            NOT_RUN, id=theorem_id, digest=digest(theorem), title=theorem.title, level=level,
+            ok=ok, clauses=tuple(ClauseRecord(name, level, ()) for name in names),
+            steps=steps, steps_checked=steps, instances=7, rational_instances=3,
+            property_examples=200, nonzero_residuals=123, max_residual_over_bound=0.25,
+            tightness=1.5, planted_rejected=True, mutants=len(theorem.mutants),
+            mutants_refuted=len(theorem.mutants),
+            mutant_details=tuple(
+                MutantRecord(m.id, m.claim.id, m.text, refuted=True, derivation_fails=True,
+                             counterexample="n=1; P[1, 1]=-1/2; at i=1: 2 != 3")
                 for m in theorem.mutants
-            ],
-            "necessity": {a.id: dict.fromkeys(names, "needed") for a in assumed},
-            "failures": [] if ok else [f"{theorem_id}.{names[0]}: planted"], "warnings": [],
-            "uses": list(theorem.uses), "seconds": 0.5,
-        }  # fmt: skip
+            ),
+            necessity={a.id: dict.fromkeys(names, "needed") for a in assumed},
+            failures=() if ok else (f"{theorem_id}.{names[0]}: planted",),
+            uses=theorem.uses, seconds=0.5,
+        )  # fmt: skip
 
     return make
 
@@ -52,27 +56,55 @@ def record_of() -> RecordOf:
 @pytest.fixture(scope="session")
 def report(record_of: RecordOf) -> Report:
     """A report on every theorem that is built, all of them verified."""
-    records = [record_of(theorem_id) for theorem_id in catalogue.CATALOGUE]
+    records = {theorem_id: record_of(theorem_id) for theorem_id in catalogue.CATALOGUE}
     name = "circle, density 1 + cos/2, holonomy angle 2 pi/5: largest error at a token"
-    missed: RateRecord = {
-        "name": name, "target": 4 * 0.7**2, "finest": 2.0123456, "error": 0.0523456, "slope": 0.5,
-        "low": -0.125, "high": 1.5, "expected": 1.0, "ok": False,
-    }  # fmt: skip
-    attained: RateRecord = {**missed, "slope": None, "low": None, "high": None, "ok": True}
-    records[0]["rates"] = [missed, attained]
-    results = {record["id"]: record for record in records}
-    results["RA3"]["tables"] = [table_record(t) for t in score_tables.rank_tables((1, 2, 3, 4))]
-    results["RA7"]["tables"] = [table_record(t) for t in score_tables.overhead_tables()]
+    missed = RateRecord(
+        name=name, target=4 * 0.7**2, finest=2.0123456, error=0.0523456, slope=0.5, low=-0.125,
+        high=1.5, expected=1.0, ok=False,
+    )  # fmt: skip
+    attained = replace(missed, slope=None, low=None, high=None, ok=True)
+    first = next(iter(records))
+    records[first] = replace(records[first], rates=(missed, attained))
+    for theorem_id, tables in (
+        ("RA3", score_tables.rank_tables((1, 2, 3, 4))), ("RA7", score_tables.overhead_tables()),
+    ):  # fmt: skip
+        shown = tuple(table_record(table) for table in tables)
+        records[theorem_id] = replace(records[theorem_id], tables=shown)
     claims, evidence, errors = read_papers()
-    read = [claim_record(claim, evidence[claim.id], results) for claim in claims]
-    pending = sum(claim["outcome"] == NOT_VERIFIED for claim in read)
-    return {
-        "suite": describe_suite(list(results), pending),
-        "theorems": records,
-        "claims": read,
-        "errors": errors,
-        "ok": not errors,
-    }
+    read = tuple(claim_record(claim, evidence[claim.id], records) for claim in claims)
+    return Report(
+        suite=describe_suite(list(records), sum(c.outcome == NOT_VERIFIED for c in read)),
+        theorems=tuple(records.values()),
+        claims=read,
+        errors=tuple(errors),
+        ok=not errors,
+    )
+
+
+@pytest.fixture(scope="session")
+def changed() -> Callable[..., Theorem]:
+    """changed(theorem, kind, **changes): the theorem with its first object of a kind changed."""
+
+    def within(value: Any, kind: type, changes: dict[str, Any]) -> Any:
+        if isinstance(value, kind):
+            return replace(value, **changes)
+        if isinstance(value, tuple):
+            for place, part in enumerate(value):
+                if (found := within(part, kind, changes)) is not part:
+                    return (*value[:place], found, *value[place + 1 :])
+            return value
+        for name in ("clauses", "steps", "by", "mutants"):
+            part = getattr(value, name, ())
+            if (found := within(part, kind, changes)) is not part:
+                return replace(value, **{name: found})
+        return value
+
+    def make(theorem: Theorem, kind: type, **changes: Any) -> Theorem:
+        found = within(theorem, kind, changes)
+        assert found is not theorem, f"{theorem.id} has no {kind.__name__}"
+        return found
+
+    return make
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -42,8 +43,8 @@ def test_only_packages_of_a_small_installation_are_used(source: str) -> None:
 def test_every_theorem_has_its_label_and_every_citation_its_entry(
     report: Report, source: str
 ) -> None:
-    for record in report["theorems"]:
-        assert rf"\label{{thm:{record['id']}}}" in source
+    for record in report.theorems:
+        assert rf"\label{{thm:{record.id}}}" in source
     cited = set(re.findall(r"\\cite\{([^}]*)\}", source))
     assert cited <= set(re.findall(r"\\bibitem\{([^}]*)\}", source))
     assert {"attention-geometry", "riemannian-attention", "attention-pairings"} <= cited
@@ -54,8 +55,8 @@ def test_every_theorem_has_its_label_and_every_citation_its_entry(
 def test_numbers_are_those_of_the_report(
     report: Report, record_of: Callable[..., TheoremRecord]
 ) -> None:
-    record = {**record_of("CW1"), "instances": 987654, "max_residual_over_bound": 0.0625}
-    text = appendix.render({**report, "theorems": [record]})  # pyright: ignore[reportArgumentType]
+    record = replace(record_of("CW1"), instances=987654, max_residual_over_bound=0.0625)
+    text = appendix.render(replace(report, theorems=(record,)))
     assert "987654 with free symbols, 3 on 63-bit rationals" in text
     assert "0.0625" in text
     assert "FAILED" not in text
@@ -63,7 +64,7 @@ def test_numbers_are_those_of_the_report(
 
 def test_a_failure_is_shown(report: Report, record_of: Callable[..., TheoremRecord]) -> None:
     record = record_of("CW1", ok=False)
-    text = appendix.render({**report, "theorems": [record], "ok": False})
+    text = appendix.render(replace(report, theorems=(record,), ok=False))
     assert r"\textbf{FAILED}" in text
     assert "planted" in text
 

@@ -1,7 +1,7 @@
 """A verdict is a function of the run: the whole truth table, and the claims as they stand."""
 
-import dataclasses
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -23,21 +23,20 @@ from paper_checks.claims import (
     status,
     verdict,
 )
-from paper_checks.lint import NOT_RUN, read_papers
-from paper_checks.report import MutantRecord, TheoremRecord
+from paper_checks.lint import read_papers
+from paper_checks.report import NOT_RUN, TheoremRecord
+from theorems.checker.records import ClauseRecord, MutantRecord
 
 THEOREM = Claim("attention-geometry/test", "A claim.", "A reading.")
-MUTANT: MutantRecord = {
-    "id": "twin", "step": "s", "text": "", "counterexample": "n=1",
-    "refuted": True, "derivation_fails": True,
-}  # fmt: skip
+MUTANT = MutantRecord("twin", "s", text="", counterexample="n=1", refuted=True,
+                      derivation_fails=True)  # fmt: skip
 
 
 def record(
     theorem_id: str, *levels: str, ok: bool = True, mutant: MutantRecord = MUTANT
 ) -> TheoremRecord:
-    clauses = [{"name": f"c{k}", "level": v, "failures": []} for k, v in enumerate(levels)]
-    return {**NOT_RUN, "id": theorem_id, "ok": ok, "clauses": clauses, "mutant_details": [mutant]}  # pyright: ignore
+    clauses = tuple(ClauseRecord(f"c{k}", level, ()) for k, level in enumerate(levels))
+    return replace(NOT_RUN, id=theorem_id, ok=ok, clauses=clauses, mutant_details=(mutant,))
 
 
 RUN = {
@@ -69,7 +68,7 @@ def test_status_of_an_evidence_id(reference: str, expected: str) -> None:
 
 @pytest.mark.parametrize("lost", ["refuted", "derivation_fails"])
 def test_a_twin_that_stands_or_derives_is_no_evidence(lost: str) -> None:
-    run = {"CW1": record("CW1", "G", mutant={**MUTANT, lost: False})}  # pyright: ignore
+    run = {"CW1": record("CW1", "G", mutant=replace(MUTANT, **{lost: False}))}
     assert status("CW1:twin", run) == "failed"
 
 
@@ -103,7 +102,7 @@ def test_a_theorem_without_clauses_is_no_evidence() -> None:
     ],
 )
 def test_truth_table(kind: str, evidence: Evidence, expected: str) -> None:
-    claim = dataclasses.replace(THEOREM, kind=kind)
+    claim = replace(THEOREM, kind=kind)
     measured = {"EM.isometry": True, "EM.identity": False}
     assert verdict(claim, evidence, RUN, measured).outcome == expected
 
@@ -117,7 +116,7 @@ def test_texts_say_what_was_read_and_what_is_missing() -> None:
 
 def test_a_claim_fails_the_run_only_if_all_its_evidence_was_selected() -> None:
     failed = claim_record(THEOREM, Evidence(("CW3", "CW4")), RUN)
-    assert failed["outcome"] == FAILED
+    assert failed.outcome == FAILED
     assert not failed_with_all_evidence(failed, RUN)
     assert failed_with_all_evidence(failed, [*RUN, "CW4"])
     assert not failed_with_all_evidence(claim_record(THEOREM, Evidence(("CW1",)), RUN), RUN)
@@ -135,8 +134,8 @@ def test_constant_transports_keep_edge_dependence_from_being_proved_as_it_stands
     claims, evidence, _ = read_papers()
     (claim,) = [c for c in claims if c.id == "attention-geometry/edge-dependence"]
     judged = claim_record(claim, evidence[claim.id], {"CW2": record_of("CW2")})
-    assert judged["outcome"] == ADDED
-    assert judged["counterexamples"] == ["CW2.three_heads"]
+    assert judged.outcome == ADDED
+    assert judged.counterexamples == ("CW2.three_heads",)
 
 
 def test_with_nothing_run_nothing_is_claimed() -> None:

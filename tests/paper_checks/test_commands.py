@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import sys
-from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -27,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture
 def with_report(report: Report, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Let `verify` end with this report instead of a run; what it was called with is kept."""
-    document: dict[str, Any] = {"report": deepcopy(report)}
+    document: dict[str, Any] = {"report": report}
 
     def verify(ids: list[str], **options: Any) -> Report:
         document["ids"] = ids
@@ -55,7 +54,9 @@ def test_a_run_in_which_all_holds_exits_0(
 def test_a_page_that_cannot_be_set_fails_the_run_and_spares_the_rest(
     with_report: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with_report["report"]["theorems"][0]["title"] = "raw_underscore"
+    report = with_report["report"]
+    first = replace(report.theorems[0], title="raw_underscore")
+    with_report["report"] = replace(report, theorems=(first, *report.theorems[1:]))
     assert main(["verify", "--report", str(tmp_path)]) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["report.json"]
     assert "text has '_' outside a formula" in capsys.readouterr().out
@@ -72,11 +73,13 @@ def test_a_paper_without_theorems_is_all_pending(capsys: pytest.CaptureFixture[s
 
 
 def test_strict_makes_pending_fail(with_report: dict[str, Any]) -> None:
-    assert with_report["report"]["suite"]["pending"] > 0
+    report = with_report["report"]
+    assert report.suite.pending > 0
     assert main(["verify", "--strict"]) == 1
-    with_report["report"]["suite"] |= {"pending": 0, "not_built": [], "not_selected": []}
+    whole = replace(report.suite, pending=0, not_built=(), not_selected=())
+    with_report["report"] = replace(report, suite=whole)
     assert main(["verify", "--strict"]) == 0
-    with_report["report"]["suite"]["not_built"] = ["CW4"]
+    with_report["report"] = replace(report, suite=replace(whole, not_built=("CW4",)))
     assert main(["verify", "--strict"]) == 1
 
 
@@ -84,10 +87,12 @@ def test_what_failed_is_printed_and_exits_1(
     with_report: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     report = with_report["report"]
-    report["ok"] = False
-    report["theorems"][0]["failures"] = ["CW1.biases: planted"]
-    report["claims"][0] |= {"outcome": FAILED, "verdict": "FAILED: CW1.biases"}
-    report["errors"] = ["attention-geometry/x: no evidence ids"]
+    theorem = replace(report.theorems[0], failures=("CW1.biases: planted",))
+    claim = replace(report.claims[0], outcome=FAILED, verdict="FAILED: CW1.biases")
+    with_report["report"] = replace(
+        report, ok=False, errors=("attention-geometry/x: no evidence ids",),
+        theorems=(theorem, *report.theorems[1:]), claims=(claim, *report.claims[1:]),
+    )  # fmt: skip
     assert main(["verify"]) == 1
     printed = capsys.readouterr().out
     assert "FAILED: CW1.biases: planted" in printed
@@ -271,14 +276,14 @@ def test_a_file_that_cannot_be_written_is_one_line_and_status_2(
 def test_a_report_of_other_clauses_is_refused(
     report: Report, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    other = deepcopy(report)
-    other["theorems"][0]["clauses"][0]["name"] = "renamed"
+    first = report.theorems[0]
+    renamed = (replace(first.clauses[0], name="renamed"), *first.clauses[1:])
+    other = replace(report, theorems=(replace(first, clauses=renamed),))
     (tmp_path / "report.json").write_text(to_json(other))
     words = ["appendix", "--out", str(tmp_path / "a.tex"), "--json", str(tmp_path / "report.json")]
     assert main(words) == 2
     assert "does not fit this version: clauses of CW1" in capsys.readouterr().err
-    other = deepcopy(report)
-    other["theorems"][0]["necessity"]["renamed"] = {}
+    other = replace(report, theorems=(replace(first, necessity={"renamed": {}}),))
     (tmp_path / "report.json").write_text(to_json(other))
     assert main(words) == 2
     assert "does not fit this version: assumptions of CW1: renamed" in capsys.readouterr().err

@@ -62,7 +62,7 @@ def test_the_report_says_what_the_file_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def read() -> Any:
-        return describe_suite([], 0)["gpu"]
+        return describe_suite([], 0).gpu
 
     assert read() == gpu.stated()
     monkeypatch.setattr(gpu.stated, "__defaults__", (written(tmp_path, "A", cell("ok")),))

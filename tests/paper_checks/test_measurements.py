@@ -70,20 +70,20 @@ def test_a_file_says_what_was_measured_of_what_by_which_code(file: Path) -> None
 @pytest.mark.parametrize("claim", [c for c, outcome in EMPIRICAL.items() if outcome == OPEN])
 def test_open_claims_say_what_would_settle_them(claim: str) -> None:
     record = claims_with(measurements.FOLDER)[claim]
-    assert record["outcome"] == OPEN
-    assert "analyze CHECKPOINT" in record["settled_by"]
+    assert record.outcome == OPEN
+    assert "analyze CHECKPOINT" in record.settled_by
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("claim", [c for c, outcome in EMPIRICAL.items() if outcome == MEASURED])
 def test_measured_claims_have_verdicts_with_models_and_commits(claim: str) -> None:
     record = claims_with(measurements.FOLDER)[claim]
-    assert record["outcome"] == MEASURED
+    assert record.outcome == MEASURED
     assert measurements.committed()[0]
     for one in measurements.committed()[0]:
-        assert one.name in record["note"].replace("\\", "")
-        assert f"measured at commit {one.short_commit})" in record["note"]
-    assert "supports" not in record["verdict"]
+        assert one.name in record.note.replace("\\", "")
+        assert f"measured at commit {one.short_commit})" in record.note
+    assert "supports" not in record.verdict
 
 
 def test_uncommitted_code_is_said_to_be(changed: Callable[..., Path]) -> None:
@@ -94,8 +94,8 @@ def test_uncommitted_code_is_said_to_be(changed: Callable[..., Path]) -> None:
 
 def test_what_8_billion_parameters_do_is_not_tested() -> None:
     record = claims_with(measurements.FOLDER)["attention-geometry/models-covered"]
-    assert "NOT TESTED at 8 billion" in record["settled_by"]
-    assert record["settled_by"].count("texttt") == 1, "one command"
+    assert "NOT TESTED at 8 billion" in record.settled_by
+    assert record.settled_by.count("texttt") == 1, "one command"
 
 
 def test_notes_can_be_shown_everywhere() -> None:
@@ -107,7 +107,7 @@ def test_notes_can_be_shown_everywhere() -> None:
 
 
 def test_without_files_nothing_is_claimed(tmp_path: Path) -> None:
-    assert {r["outcome"] for r in claims_with(tmp_path).values()} == {NOT_VERIFIED}
+    assert {r.outcome for r in claims_with(tmp_path).values()} == {NOT_VERIFIED}
 
 
 def outcome(id: str, said: str) -> Callable[[dict[str, Any]], None]:
@@ -131,8 +131,8 @@ def test_a_verdict_typed_in_by_hand_is_a_fault_and_fails_its_claims(
     assert len(faults) == 1
     assert "EM.isometry says PROVED, the rule on its numbers gives" in faults[0]
     records = claims_with(folder)
-    assert records["attention-geometry/scaled-isometries"]["outcome"] == FAILED
-    assert records["attention-geometry/depth-stability"]["outcome"] == MEASURED
+    assert records["attention-geometry/scaled-isometries"].outcome == FAILED
+    assert records["attention-geometry/depth-stability"].outcome == MEASURED
 
 
 def test_a_changed_number_no_longer_fits_its_sentence(changed: Callable[..., Path]) -> None:

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from html import unescape
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,7 +17,7 @@ from fontTools.ttLib import TTFont
 
 from paper_checks import appendix, latex, page
 from paper_checks.exposition import given
-from paper_checks.report import Report, TheoremRecord
+from paper_checks.report import Report, StressRecord, TheoremRecord
 from theorems import catalogue
 from theorems.statement import Assumption
 
@@ -146,12 +147,11 @@ def test_failures_and_missing_parts_are_shown(
     report: Report, record_of: Callable[..., TheoremRecord]
 ) -> None:
     failed = record_of("CW1", ok=False)
-    twin = failed["mutant_details"][0]
-    twin["refuted"] = twin["derivation_fails"] = False
-    failed["planted_rejected"] = False
-    bad: Report = {**report, "ok": False, "theorems": [failed]}
-    shown = page.render(bad)
-    assert shown.count(failed["failures"][0]) == 2  # at the head and in its section
+    twin = replace(failed.mutant_details[0], refuted=False, derivation_fails=False)
+    twins = (twin, *failed.mutant_details[1:])
+    failed = replace(failed, mutant_details=twins, planted_rejected=False)
+    shown = page.render(replace(report, ok=False, theorems=(failed,)))
+    assert shown.count(failed.failures[0]) == 2  # at the head and in its section
     assert "no counterexample found" in shown
     assert "its derivation passes" in shown
     assert "NOT REJECTED" in shown
@@ -190,12 +190,14 @@ def test_exact_instances_are_counted_by_kind(html: str) -> None:
 
 @pytest.mark.slow
 def test_stress_says_what_there_is(report: Report, record_of: Callable[..., TheoremRecord]) -> None:
-    cell = {"n": 2, "d": 3, "heads": 1, "dtype": "float32", "device": "cuda"}
-    absent = {**cell, "status": "not run", "reason": "no cuda device"}
-    one: TheoremRecord = {**record_of("CW1"), "stress": [absent]}
-    two: TheoremRecord = {**record_of("CW2"), "stress": [{**cell, "status": "ok", "ratio": 0.5}]}
+    absent = StressRecord(
+        id="CW1", cell="kronecker", n=2, d=3, heads=1, dtype="float32", device="cuda", seed=0,
+        version="", ranks=1, status="not run", reason="no cuda device",
+    )  # fmt: skip
+    one = replace(record_of("CW1"), stress=(absent,))
+    two = replace(record_of("CW2"), stress=(replace(absent, status="ok", ratio=0.5),))
     for render in (page.render, appendix.render):
-        rendered = render({**report, "theorems": [one, two, record_of("CW3")]})
+        rendered = render(replace(report, theorems=(one, two, record_of("CW3"))))
         shown = rendered.replace(r"\allowbreak{}", "")
         assert shown.count("NOT RUN: no cuda device") == 1
         assert shown.lower().count("no stress case") == 1
@@ -206,8 +208,10 @@ def test_text_from_a_run_cannot_become_markup(
     report: Report, record_of: Callable[..., TheoremRecord]
 ) -> None:
     record = record_of("CW1")
-    record["mutant_details"][0]["counterexample"] = "<script>alert(1)</script>"
-    shown = page.render({**report, "theorems": [record]})
+    evil = replace(record.mutant_details[0], counterexample="<script>alert(1)</script>")
+    record = replace(record, mutant_details=(evil,))
+    shown = page.render(replace(report, theorems=(record,)))
+    assert "&lt;script&gt;alert(1)" in shown
     assert "<script" not in shown
 
 

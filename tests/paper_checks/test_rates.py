@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,7 +12,7 @@ from rich.console import Console
 from numerics.evidence.rates import Rate
 from paper_checks import appendix, page, run, terminal
 from paper_checks.rates import measured_rates, rate_record
-from paper_checks.report import RateRecord, Report, TheoremRecord, shape_errors
+from paper_checks.report import RateRecord, Report, TheoremRecord
 
 EPSILONS = (0.04, 0.02, 0.01, 0.005)
 GOOD = Rate("reached", 2.0, EPSILONS, tuple(2 + eps for eps in EPSILONS))
@@ -31,20 +32,16 @@ def test_a_module_without_rates_has_none() -> None:
 def test_a_rate_becomes_a_record_of_the_report() -> None:
     (found, attained), failures = measured_rates(module(GOOD, ATTAINED))
     assert failures == []
-    assert found == {
-        "name": "reached", "target": 2.0, "finest": 2.005, "error": GOOD.errors[-1],
-        "slope": GOOD.slope, "low": GOOD.low, "high": GOOD.high, "expected": 1.0, "ok": True,
-    }  # fmt: skip
-    assert attained["slope"] is attained["low"] is attained["high"] is None
-    assert shape_errors([found, attained], list[RateRecord]) == []
-    assert shape_errors({**found, "slope": "1"}, RateRecord) == [
-        "report.slope: expected float, found str"
-    ]
+    assert found == RateRecord(
+        name="reached", target=2.0, finest=2.005, error=GOOD.errors[-1], slope=GOOD.slope,
+        low=GOOD.low, high=GOOD.high, expected=1.0, ok=True,
+    )  # fmt: skip
+    assert attained.slope is attained.low is attained.high is None
 
 
 def test_what_is_missed_is_a_failure_and_a_record() -> None:
     records, failures = measured_rates(module(GOOD, MISSED))
-    assert [record["ok"] for record in records] == [True, False]
+    assert [record.ok for record in records] == [True, False]
     assert failures == [MISSED.explain()]
 
 
@@ -56,13 +53,13 @@ def test_rates_that_measure_nothing_or_break_are_failures() -> None:
 
 
 def with_rates(record: TheoremRecord, *rates: Rate) -> TheoremRecord:
-    return {**record, "rates": [rate_record(rate) for rate in rates]}
+    return replace(record, rates=tuple(rate_record(rate) for rate in rates))
 
 
 def printed(report: Report, record: TheoremRecord, on_a_terminal: bool) -> str:
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=on_a_terminal, width=200, no_color=True)
-    terminal.print_report({**report, "theorems": [record]}, console)
+    terminal.print_report(replace(report, theorems=(record,)), console)
     return stream.getvalue()
 
 
@@ -89,7 +86,7 @@ def test_page_and_appendix_show_a_table_of_rates(
     report: Report, record_of: Callable[..., TheoremRecord]
 ) -> None:
     one, two = with_rates(record_of("CW1"), GOOD, MISSED, ATTAINED), record_of("CW2")
-    both: Report = {**report, "theorems": [one, two]}
+    both = replace(report, theorems=(one, two))
     shown = page.render(both)
     assert shown.count("Measured limits") == 1
     assert "<td>missed &lt;b&gt;</td>" in shown
@@ -114,7 +111,7 @@ def test_a_missed_limit_fails_its_theorem_and_is_named(
     name = "numerics.properties.constant_transport.rates"
     monkeypatch.setattr(name, lambda: [GOOD, MISSED], raising=False)
     record = run.check_theorem("CW1", stress=False)
-    assert not record["ok"]
-    assert record["failures"] == [f"CW1.rate: {MISSED.explain()}"]
-    assert [rate["name"] for rate in record["rates"]] == ["reached", "missed <b>"]
+    assert not record.ok
+    assert record.failures == (f"CW1.rate: {MISSED.explain()}",)
+    assert [rate.name for rate in record.rates] == ["reached", "missed <b>"]
     assert f"\nFAILED: CW1.rate: {MISSED.explain()}\n" in printed(report, record, False)

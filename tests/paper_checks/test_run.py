@@ -1,22 +1,25 @@
 """A run: nothing that happens to a worker is lost, and a theorem is as sound as what it uses."""
 
+import json
 import multiprocessing
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from paper_checks import run
-from paper_checks.lint import NOT_RUN
-from paper_checks.report import TheoremRecord
+from paper_checks.report import NOT_RUN, StressRecord, TheoremRecord
 from paper_checks.run import lowest_level, verify
 from paper_checks.terminal import level_text
 from paper_checks.uses import settle_uses
 from paper_checks.workers import Crash, run_all
 from theorems import catalogue
+from theorems.checker.records import CitedRecord
 
 # A module of its own: worker processes import what they run by name.
 CHECKS = """
@@ -93,26 +96,23 @@ def test_an_interrupted_run_ends_its_workers(checks: Any) -> None:
 @pytest.mark.slow
 def test_a_crash_is_a_failure_that_names_the_theorem(checks: Any) -> None:
     report = verify(["CW1"], jobs=2, check=checks.dies)
-    (record,) = report["theorems"]
-    assert not report["ok"]
-    assert record["failures"] == ["CW1: the worker process died (exit code 7)"]
-    claims = {claim["id"]: claim for claim in report["claims"]}
-    assert claims["attention-geometry/single-head"]["verdict"].startswith("FAILED: CW1.")
-    assert report["suite"]["not_selected"] == [i for i in catalogue.CATALOGUE if i != "CW1"]
+    (record,) = report.theorems
+    assert not report.ok
+    assert record.failures == ("CW1: the worker process died (exit code 7)",)
+    claims = {claim.id: claim for claim in report.claims}
+    assert claims["attention-geometry/single-head"].verdict.startswith("FAILED: CW1.")
+    assert report.suite.not_selected == tuple(i for i in catalogue.CATALOGUE if i != "CW1")
 
 
 @pytest.mark.slow
 def test_a_theorem_is_measured_alike_whatever_else_is_verified() -> None:
     alone, among = (
-        next(record for record in verify(ids, jobs=1, stress=False)["theorems"]
-             if record["id"] == "AP9")
+        next(record for record in verify(ids, jobs=1, stress=False).theorems
+             if record.id == "AP9")
         for ids in (["AP9"], ["AP2", "AP9"])
     )  # fmt: skip
-    varying = {"seconds", "warnings"}
-    assert {k: v for k, v in alone.items() if k not in varying} == {
-        k: v for k, v in among.items() if k not in varying
-    }
-    assert alone["property_examples"] == 200
+    assert replace(alone, seconds=0.0, warnings=()) == replace(among, seconds=0.0, warnings=())
+    assert alone.property_examples == 200
 
 
 @pytest.mark.slow
@@ -121,13 +121,13 @@ def test_a_theorem_that_does_not_load_is_named(
 ) -> None:
     monkeypatch.setitem(catalogue.CATALOGUE, "CW1", "connection_walks.no_such_file")
     report = verify(["CW1"], check=checks.dies)
-    (failure,) = report["theorems"][0]["failures"]
+    (failure,) = report.theorems[0].failures
     assert failure.startswith("CW1: does not load: CW1: theorems")
-    assert any("CW1 does not import" in error for error in report["errors"])
+    assert any("CW1 does not import" in error for error in report.errors)
 
 
 def record(theorem_id: str, *uses: str, ok: bool = True) -> TheoremRecord:
-    return {**NOT_RUN, "id": theorem_id, "uses": list(uses), "ok": ok, "failures": []}
+    return replace(NOT_RUN, id=theorem_id, uses=uses, ok=ok)
 
 
 @pytest.mark.parametrize(
@@ -142,32 +142,32 @@ def record(theorem_id: str, *uses: str, ok: bool = True) -> TheoremRecord:
 def test_a_theorem_is_no_sounder_than_what_it_uses(
     records: list[TheoremRecord], failure: str
 ) -> None:
-    settle_uses(records)
-    assert records[0]["failures"] == [failure]
-    assert not records[0]["ok"]
+    settled = settle_uses(records)
+    assert settled[0].failures == (failure,)
+    assert not settled[0].ok
 
 
 def test_what_a_used_theorem_cites_is_named_with_it() -> None:
-    axioms: list[Any] = [{"id": name, "statement": name, "source": ""} for name in ("p", "q")]
-    records: list[TheoremRecord] = [
-        {**record("A", "B", "D"), "cited": axioms[:1], "level": "G"},
+    axioms = tuple(CitedRecord(name, statement=name, source="") for name in ("p", "q"))
+    records = settle_uses([
+        replace(record("A", "B", "D"), cited=axioms[:1], level="G"),
         record("B", "C"),
-        {**record("C"), "cited": axioms},
-        {**record("D"), "cited": axioms[1:]},
-    ]
-    settle_uses(records)
-    assert [r["inherited"] for r in records] == [
-        {"q": ["D", "C"], "p": ["C"]}, {"p": ["C"], "q": ["C"]}, {}, {},
+        replace(record("C"), cited=axioms),
+        replace(record("D"), cited=axioms[1:]),
+    ])  # fmt: skip
+    assert [r.inherited for r in records] == [
+        {"q": ("D", "C"), "p": ("C",)}, {"p": ("C",), "q": ("C",)}, {}, {},
     ]  # fmt: skip
     assert level_text(records[0]) == "G | p, q (D, C)"
     assert level_text(records[1]) == "none | p (C), q (C)"
 
 
 def test_sound_uses_change_nothing() -> None:
-    records = [record("A", "B", "C"), record("B", "C"), record("C"), record("D", ok=False)]
-    settle_uses(records)
-    assert [r["ok"] for r in records] == [True, True, True, False]
-    assert not any(r["failures"] for r in records)
+    records = settle_uses(
+        [record("A", "B", "C"), record("B", "C"), record("C"), record("D", ok=False)]
+    )
+    assert [r.ok for r in records] == [True, True, True, False]
+    assert not any(r.failures for r in records)
 
 
 @pytest.mark.parametrize(
@@ -183,17 +183,28 @@ def test_an_unknown_level_is_an_error() -> None:
 
 
 def test_slowness_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert run._slowness("CW1", 4.9) == []
-    assert run._slowness("CW1", 5.1) == ["CW1: took 5.1 s, over 5 s"]
-    assert run._slowness("CW1", 16) == ["CW1: took 16.0 s, over 15 s"]
+    assert run._slowness("CW1", 4.9) == ()
+    assert run._slowness("CW1", 5.1) == ("CW1: took 5.1 s, over 5 s",)
+    assert run._slowness("CW1", 16) == ("CW1: took 16.0 s, over 15 s",)
 
 
 @pytest.mark.slow
 def test_a_theorem_is_checked_in_all_ways(record_of: Callable[..., TheoremRecord]) -> None:
     found = run.check_theorem("CW1")
-    assert found.keys() == record_of("CW1").keys()
-    assert found["ok"], found["failures"]
-    assert found["stress"][0]["status"] == "ok"
+    assert found.ok, found.failures
+    assert found.digest == record_of("CW1").digest
+    assert found.stress[0].status == "ok"
+
+
+def test_a_cell_of_a_stress_run_loses_nothing_in_the_report() -> None:
+    from numerics import stress
+
+    for cell in (
+        stress.run_cell("CW1", None, d=8, heads=1, seed=0, **{**run.SMALL_CELL, "n": 16}),
+        stress.run_cell("CW1", None, d=8, heads=1, seed=0, n=16, dtype="float32", device="cuda:9"),
+    ):
+        record = msgspec.convert(cell, StressRecord)
+        assert json.loads(msgspec.json.encode(record)) == json.loads(json.dumps(cell))
 
 
 @pytest.mark.slow
@@ -207,5 +218,5 @@ def test_a_stress_bound_fifty_times_too_loose_is_a_failure(monkeypatch: pytest.M
     for module in ("theorems.constant_transport", "cell"):
         monkeypatch.setattr(f"numerics.stress.{module}.compare", loose)
     found = run.check_theorem("CW1")
-    assert not found["ok"]
-    assert found["failures"] == ["CW1.stress: kronecker: bound too loose to show anything"]
+    assert not found.ok
+    assert found.failures == ("CW1.stress: kronecker: bound too loose to show anything",)

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from paper_checks.report import Report
-
 ROOT = Path(__file__).resolve().parents[2]
 
 THEOREM = '''
@@ -60,7 +58,7 @@ def copy_of_the_suite(folder: Path, sign: str) -> None:
         stream.write(ROW)
     # Claims that name clauses of the theorems taken out are not this test's matter.
     for paper in ("attention_geometry", "riemannian_attention", "attention_pairings"):
-        claims = folder / f"paper_checks/{paper}.py"
+        claims = folder / f"paper_checks/papers/{paper}.py"
         claims.write_text(claims.read_text() + "\nCLAIMS, EVIDENCE = (), {}\n")
 
 
@@ -80,7 +78,7 @@ def test_a_planted_false_theorem_fails_the_run_and_is_named(
     copy_of_the_suite(tmp_path, sign)
     done = run_suite(tmp_path, "verify", "CW4", "--json", "report.json", "--html", "report.html")
     assert done.returncode == expected, done.stdout + done.stderr
-    report: Report = json.loads((tmp_path / "report.json").read_text())
+    report = json.loads((tmp_path / "report.json").read_text())
     (record,) = report["theorems"]
     assert report["ok"] == record["ok"] == (expected == 0)
     assert ("FAILED: CW4.addition: " in done.stdout) == bool(expected)

@@ -14,7 +14,7 @@ from numerics.scores import families as score_families
 from numerics.scores import tables as score_tables
 from numerics.scores.tables import STATED, overhead_tables, rank_tables
 from paper_checks import appendix, page, run, terminal
-from paper_checks.report import Report, TableRecord, TheoremRecord, shape_errors
+from paper_checks.report import Report, TableRecord, TheoremRecord
 from paper_checks.tables import computed_tables, table_record, texts
 
 GOOD = Table(
@@ -38,22 +38,18 @@ def test_a_module_without_tables_has_none() -> None:
 def test_a_table_becomes_a_record_of_the_report() -> None:
     (found,), failures = computed_tables(module(GOOD), ["counts"])
     assert failures == []
-    assert found == {
-        "title": "Squares of $n$", "clauses": ["counts"], "head": ["which", "$n = 2$", "$n = 3$"],
-        "numbers": [False, True, True], "note": "A note on $n^2$.", "checked": 3, "failures": [],
-        "rows": [[r"all \& every\_one 100\%", "4", "9"], ["[even]", "4", ""]], "ok": True,
-    }  # fmt: skip
-    assert shape_errors(found, TableRecord) == []
-    assert shape_errors({**found, "rows": [[1]]}, TableRecord) == [
-        "report.rows[0][0]: expected str, found int"
-    ]
+    assert found == TableRecord(
+        title="Squares of $n$", clauses=("counts",), head=("which", "$n = 2$", "$n = 3$"),
+        numbers=(False, True, True), note="A note on $n^2$.", checked=3, failures=(),
+        rows=((r"all \& every\_one 100\%", "4", "9"), ("[even]", "4", "")), ok=True,
+    )  # fmt: skip
 
 
 def test_a_value_that_is_not_the_stated_one_is_a_failure_and_shows_both() -> None:
     records, failures = computed_tables(module(GOOD, WRONG), ["counts"])
-    assert [record["ok"] for record in records] == [True, False]
-    assert failures == records[1]["failures"] == [DIFFERS]
-    assert records[1]["rows"] == [["all", "8", "26 (stated: 27)"]]
+    assert [record.ok for record in records] == [True, False]
+    assert failures == list(records[1].failures) == [DIFFERS]
+    assert records[1].rows == (("all", "8", "26 (stated: 27)"),)
 
 
 def test_tables_without_a_clause_a_table_or_a_text_that_can_be_shown_are_failures() -> None:
@@ -68,13 +64,13 @@ def test_tables_without_a_clause_a_table_or_a_text_that_can_be_shown_are_failure
 
 
 def with_tables(record: TheoremRecord, *tables: Table) -> TheoremRecord:
-    return {**record, "tables": [table_record(table) for table in tables]}
+    return replace(record, tables=tuple(table_record(table) for table in tables))
 
 
 def printed(report: Report, record: TheoremRecord, on_a_terminal: bool) -> list[str]:
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=on_a_terminal, width=200, no_color=True)
-    terminal.print_report({**report, "theorems": [record]}, console)
+    terminal.print_report(replace(report, theorems=(record,)), console)
     return stream.getvalue().splitlines()
 
 
@@ -96,7 +92,7 @@ def test_page_and_appendix_show_the_tables(
     report: Report, record_of: Callable[..., TheoremRecord]
 ) -> None:
     one = with_tables(record_of("RA7"), GOOD, WRONG)
-    both: Report = {**report, "theorems": [one, record_of("CW2")]}
+    both = replace(report, theorems=(one, record_of("CW2")))
     shown = page.render(both)
     assert shown.count("<h3>Computed tables</h3>") == 1
     table = shown[shown.index("Computed tables") : shown.index('<h2 id="CW2"')]
@@ -116,7 +112,7 @@ def test_text_of_a_table_cannot_become_markup(
     report: Report, record_of: Callable[..., TheoremRecord]
 ) -> None:
     evil = replace(GOOD, title="<script>alert(1)</script>")
-    shown = page.render({**report, "theorems": [with_tables(record_of("RA7"), evil)]})
+    shown = page.render(replace(report, theorems=(with_tables(record_of("RA7"), evil),)))
     assert "<script" not in shown
 
 
@@ -126,10 +122,10 @@ def test_a_value_that_is_not_as_stated_fails_its_theorem(monkeypatch: pytest.Mon
     clauses = ("kronecker", "counts")
     monkeypatch.setattr(name, lambda: [replace(WRONG, clauses=clauses)], raising=False)
     record = run.check_theorem("CW1", stress=False)
-    assert not record["ok"]
-    assert record["failures"][0] == f"CW1.table: {DIFFERS}"
-    assert record["failures"][-1] == "CW1.table: Cubes: stated by counts, but no such clause"
-    assert [table["title"] for table in record["tables"]] == ["Cubes"]
+    assert not record.ok
+    assert record.failures[0] == f"CW1.table: {DIFFERS}"
+    assert record.failures[-1] == "CW1.table: Cubes: stated by counts, but no such clause"
+    assert [table.title for table in record.tables] == ["Cubes"]
 
 
 @pytest.mark.slow
@@ -180,8 +176,8 @@ def test_the_whole_spectrum_is_typeset_within_the_page(
     report: Report, typeset: Callable[[str], tuple[str, float]]
 ) -> None:
     tables = {"RA3": rank_tables(), "RA7": overhead_tables()}
-    records = [with_tables(r, *tables[r["id"]]) for r in report["theorems"] if r["id"] in tables]
-    source = appendix.render({**report, "theorems": records})
+    records = tuple(with_tables(r, *tables[r.id]) for r in report.theorems if r.id in tables)
+    source = appendix.render(replace(report, theorems=records))
     assert source.count(r"\paragraph{Ranks at") == 3
     _, sticks_out = typeset(source)
     assert sticks_out <= OVERFULL

@@ -4,12 +4,13 @@ from collections import Counter
 from itertools import product
 from random import Random
 from time import perf_counter
-from typing import Any
 from zlib import crc32
 
 from theorems.checker.derive import Failed, derive
 from theorems.checker.exact import Rejected
 from theorems.checker.instances import Search, broken, instances, search, violation
+from theorems.checker.records import CitedRecord, ClauseRecord, MutantRecord, Refutation
+from theorems.checker.records import Verification
 from theorems.statement import Assumption, Cited, Clause, Mutant, Rule, Step, Theorem, Witness
 from theorems.checker.sums import Refused, Undecided
 from theorems.checker.wellformed import given_fault
@@ -37,7 +38,7 @@ def obstacle(step: Rule, world: World = TRUE) -> Exception | None:
         return Refused(f"{step.id}: its definitions rest on themselves")
 
 
-def refute(mutant: Mutant, theorem: Theorem, seed: int, truth: World = TRUE) -> dict[str, Any]:
+def refute(mutant: Mutant, theorem: Theorem, seed: int, truth: World = TRUE) -> Refutation:
     """Try to derive the mutant's claim, and search for a counterexample to it."""
     rng = Random(crc32(f"{theorem.id} {mutant.id}".encode()) ^ seed)
     world = World(mutant.drop, mutant.add, mutant.redefine, {})
@@ -56,11 +57,10 @@ def refute(mutant: Mutant, theorem: Theorem, seed: int, truth: World = TRUE) -> 
         outside = any(broken(a, same) for a in TRUE.given(true) if isinstance(a, Assumption))
         if message and not outside:
             errors.append(f"the true step fails on its counterexample: {message}")
-    return {
-        "id": mutant.id, "step": mutant.claim.id, "text": mutant.text, "errors": errors,
-        "refuted": found.draw is not None, "counterexample": str(found),
-        "derivation_fails": isinstance(reason, Failed),
-    }
+    record = MutantRecord(
+        id=mutant.id, step=mutant.claim.id, text=mutant.text, counterexample=str(found),
+        refuted=found.draw is not None, derivation_fails=isinstance(reason, Failed))
+    return Refutation(record, tuple(errors))
 
 
 def necessity(theorem: Theorem, rng: Random, truth: World = TRUE) -> dict[str, dict[str, str]]:
@@ -102,8 +102,8 @@ def examine(
     return failures, counts
 
 
-def verify(theorem: Theorem, seed: int = 0) -> dict[str, Any]:
-    """Everything exact about a theorem, as a JSON-ready record; deterministic for a given seed."""
+def verify(theorem: Theorem, seed: int = 0) -> Verification:
+    """Everything exact about a theorem; deterministic for a given seed."""
     start, rng = perf_counter(), Random(crc32(theorem.id.encode()) ^ seed)
     truth = World(memory={})
     steps = [step for clause in theorem.clauses for step in clause.steps]
@@ -118,29 +118,25 @@ def verify(theorem: Theorem, seed: int = 0) -> dict[str, Any]:
     if fault := given_fault(part for part in rests if isinstance(part, Assumption)):
         errors.append(f"{theorem.id}: {fault}")
     errors += [f"{theorem.id}: {name} occurs twice" for name, times in names.items() if times > 1]
-    clauses, total = [], Counter[str]()
+    clauses, total = list[ClauseRecord](), Counter[str]()
     for clause in theorem.clauses:
         failures, counts = examine(clause, rng, truth)
-        failures = [f"{theorem.id}.{clause.name}: {failure}" for failure in failures]
-        reached = level(clause, counts["instances"])
-        clauses.append({"name": clause.name, "level": reached, "failures": failures})
+        lines = tuple(f"{theorem.id}.{clause.name}: {failure}" for failure in failures)
+        clauses.append(ClauseRecord(clause.name, level(clause, counts["instances"]), lines))
         total.update(counts)
-    mutants = [refute(mutant, theorem, seed, truth) for mutant in theorem.mutants]
-    for m in mutants:
-        errors += [f"{theorem.id}.{m['step']}: mutant {m['id']}: {e}" for e in m["errors"]]
+    refutations = tuple(refute(mutant, theorem, seed, truth) for mutant in theorem.mutants)
+    for mutant in refutations:
+        name = f"{theorem.id}.{mutant.record.step}: mutant {mutant.record.id}"
+        errors += [f"{name}: {error}" for error in mutant.errors]
     matrix = necessity(theorem, rng, truth)
     for assumption, row in matrix.items():
         if "needed" not in row.values():
             errors.append(f"{theorem.id}: no clause needs {assumption}")
-    return {
-        "id": theorem.id, "title": theorem.title, "steps": len(rules),
-        "steps_checked": sum(obstacle(rule, truth) is None for rule in rules) - len(cited),
-        "steps_cited": len(cited),
-        "cited": [{"id": c.id, "statement": c.statement, "source": c.source} for c in cited],
-        "clauses": clauses, "instances": total["instances"],
-        "rational_instances": total["rational_instances"], "mutants": len(mutants),
-        "mutants_refuted": sum(not m["errors"] for m in mutants), "mutant_details": mutants,
-        "necessity": matrix, "self_refutation": {"tries": total["tries"]}, "errors": errors,
-        "ok": not errors and not any(c["failures"] for c in clauses),
-        "seconds": perf_counter() - start,
-    }
+    return Verification(
+        id=theorem.id, title=theorem.title, steps=len(rules),
+        steps_checked=sum(obstacle(rule, truth) is None for rule in rules) - len(cited),
+        cited=tuple(CitedRecord(c.id, c.statement, c.source) for c in cited),
+        clauses=tuple(clauses), instances=total["instances"],
+        rational_instances=total["rational_instances"], refutations=refutations,
+        necessity=matrix, self_refutation_tries=total["tries"], errors=tuple(errors),
+        seconds=perf_counter() - start)

@@ -1,7 +1,7 @@
 """Formal statements are tied to the catalogue, and what the kernel says enters the report."""
 
-import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -87,71 +87,68 @@ NAMES = frozenset(one.name for one in ABOUT)
 
 @pytest.mark.usefixtures("one_clause")
 def test_level_k_needs_a_whole_clause_that_the_kernel_closed(record_of: RecordOf) -> None:
-    record = record_of("CW1")
-    settle_formal(record, Checked(CHECKED, ABOUT, NAMES))
-    levels = {clause["name"]: clause["level"] for clause in record["clauses"]}
+    record = settle_formal(record_of("CW1"), Checked(CHECKED, ABOUT, NAMES))
+    levels = {clause.name: clause.level for clause in record.clauses}
     assert [name for name, level in levels.items() if level == "K"] == ["kronecker"]
     assert levels["biases"] == "G"
-    assert record["kernel"] == CHECKED
-    assert record["level"] == "G"
-    assert [f["left_out"] for f in record["formal"]] == ["", "the second half"]
+    assert record.kernel == CHECKED
+    assert record.level == "G"
+    assert [f.left_out for f in record.formal] == ["", "the second half"]
 
 
 def test_a_clause_that_nothing_states_stays_where_it_was(
     record_of: RecordOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kernel, "WHOLE", {"CW1": ("kronecker", "biases")})
-    record = record_of("CW1")
-    settle_formal(record, Checked(FAILED, ABOUT[:1], NAMES, errors=["biases: not stated"]))
-    levels = {clause["name"]: clause["level"] for clause in record["clauses"]}
+    record = settle_formal(
+        record_of("CW1"), Checked(FAILED, ABOUT[:1], NAMES, errors=["biases: not stated"])
+    )
+    levels = {clause.name: clause.level for clause in record.clauses}
     assert (levels["kronecker"], levels["biases"]) == ("K", "G")
 
 
 @pytest.mark.usefixtures("one_clause")
 @pytest.mark.parametrize("state", [NOT_INSTALLED, kernel.LEFT_OUT])
 def test_without_a_prover_levels_fall_back(record_of: RecordOf, state: str) -> None:
-    record = record_of("CW1")
-    settle_formal(record, Checked(state, ABOUT))
-    assert {clause["level"] for clause in record["clauses"]} == {"G"}
-    assert record["kernel"] == state
-    assert record["ok"]
-    assert not any(f["checked"] for f in record["formal"])
+    record = settle_formal(record_of("CW1"), Checked(state, ABOUT))
+    assert {clause.level for clause in record.clauses} == {"G"}
+    assert record.kernel == state
+    assert record.ok
+    assert not any(f.checked for f in record.formal)
 
 
 @pytest.mark.usefixtures("one_clause")
 def test_a_proof_that_is_refused_fails_its_theorem_alone(record_of: RecordOf) -> None:
     checked = Checked(FAILED, ABOUT, frozenset(), {"CW1": "CW1_kronecker: Axioms: any"})
-    record, other = record_of("CW1"), record_of("CW4")
-    settle_formal(record, checked)
-    settle_formal(other, checked)
-    assert not record["ok"]
-    assert record["failures"][-1] == "CW1.kernel: CW1_kronecker: Axioms: any"
-    assert {clause["level"] for clause in record["clauses"]} == {"G"}
-    assert other["ok"]
-    assert other["kernel"] == ABSENT
+    record, other = (settle_formal(record_of(i), checked) for i in ("CW1", "CW4"))
+    assert not record.ok
+    assert record.failures[-1] == "CW1.kernel: CW1_kronecker: Axioms: any"
+    assert {clause.level for clause in record.clauses} == {"G"}
+    assert other.ok
+    assert other.kernel == ABSENT
 
 
 @pytest.mark.usefixtures("one_clause")
 def test_a_clause_that_fails_elsewhere_has_no_level_k(record_of: RecordOf) -> None:
     record = record_of("CW1")
-    next(c for c in record["clauses"] if c["name"] == "kronecker")["failures"] = ["planted"]
-    settle_formal(record, Checked(CHECKED, ABOUT, NAMES))
-    assert "K" not in {clause["level"] for clause in record["clauses"]}
+    failing = tuple(replace(c, failures=("planted",)) if c.name == "kronecker" else c
+                    for c in record.clauses)  # fmt: skip
+    record = settle_formal(replace(record, clauses=failing), Checked(CHECKED, ABOUT, NAMES))
+    assert "K" not in {clause.level for clause in record.clauses}
 
 
 @pytest.mark.slow
 def test_page_and_appendix_show_the_formal_statement_beside_the_clause(report: Report) -> None:
-    copy: Report = json.loads(json.dumps(report))
-    record = next(r for r in copy["theorems"] if r["id"] == "CW1")
-    settle_formal(record, Checked(CHECKED, STATED, frozenset(s.name for s in STATED)))
-    copy["theorems"] = [record]
-    html, tex = page.render(copy), appendix.render(copy)
+    record = next(r for r in report.theorems if r.id == "CW1")
+    record = settle_formal(record, Checked(CHECKED, STATED, frozenset(s.name for s in STATED)))
+    one = replace(report, theorems=(record,))
+    html, tex = page.render(one), appendix.render(one)
     shown = exposition(catalogue.load("CW1"), record)
     for clause in shown.clauses:
         for formal in clause.formal:
-            assert formal["name"] in html
-            assert formal["statement"] in tex
-            assert formal["statement"].splitlines()[0].split("(")[0] in html
+            assert formal.name in html
+            assert formal.statement in tex
+            assert formal.statement.splitlines()[0].split("(")[0] in html
     assert "closed by the kernel" in html
     assert "closed by the kernel" in tex
 

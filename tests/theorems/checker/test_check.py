@@ -16,6 +16,7 @@ from sympy import Expr, Integer, KroneckerDelta, Sum, Symbol
 
 from theorems.assumptions.entries import signed, sums_to_one
 from theorems.checker.check import verify
+from theorems.checker.records import CitedRecord, Verification
 from theorems.connection_walks import constant_transport as cw1
 from theorems.connection_walks import gated_mixture as cw2
 from theorems.statement import (
@@ -68,9 +69,9 @@ def clause_of(theorem: Theorem, name: str, *steps: Rule) -> Theorem:
     return replace(theorem, clauses=(Clause(name, "", steps),), mutants=mutants)
 
 
-def lines(report: dict[str, Any]) -> str:
+def lines(report: Verification) -> str:
     """Everything that a report says is wrong, one line a fault."""
-    return "\n".join([*report["errors"], *(f for c in report["clauses"] for f in c["failures"])])
+    return "\n".join([*report.errors, *(f for c in report.clauses for f in c.failures)])
 
 
 def gates_with_nonzero_weights() -> Theorem:
@@ -198,9 +199,9 @@ FAULTS = PAPER_FAULTS | LOCAL_FAULTS
 
 def test_the_example_without_a_fault_holds() -> None:
     report = verify(SHIFT)
-    assert report["ok"], lines(report)
-    assert [clause["level"] for clause in report["clauses"]] == ["G"]
-    assert report["necessity"] == {stochastic.id: {"moves": "needed"}}
+    assert report.ok, lines(report)
+    assert [clause.level for clause in report.clauses] == ["G"]
+    assert report.necessity == {stochastic.id: {"moves": "needed"}}
 
 
 @pytest.mark.slow
@@ -208,7 +209,7 @@ def test_the_example_without_a_fault_holds() -> None:
 def test_a_fault_is_reported_with_theorem_and_clause(fault: str) -> None:
     theorem, line = FAULTS[fault]
     report = verify(theorem)
-    assert not report["ok"], f"{fault} went unnoticed: {report}"
+    assert not report.ok, f"{fault} went unnoticed: {report}"
     with pytest.raises(ValueError, match=line):
         raise ValueError(lines(report))
 
@@ -216,13 +217,13 @@ def test_a_fault_is_reported_with_theorem_and_clause(fault: str) -> None:
 def test_a_cited_result_is_counted_and_never_as_checked() -> None:
     cited = Cited(id="perron", because="", statement="A positive matrix has one", source="1907")
     report = verify(replace(SHIFT, clauses=(Clause("moves", "", (shift, cited)),)))
-    assert (report["steps"], report["steps_checked"], report["steps_cited"]) == (2, 1, 1)
-    assert report["cited"] == [{"id": "perron", "statement": cited.statement, "source": "1907"}]
+    assert (report.steps, report.steps_checked, report.steps_cited) == (2, 1, 1)
+    assert report.cited == (CitedRecord("perron", cited.statement, source="1907"),)
 
 
 def test_a_step_checked_at_explicit_shapes_only_gives_level_s() -> None:
     report = verify(with_step(replace(shift, shapes_only=True)))
-    assert [clause["level"] for clause in report["clauses"]] == ["S"]
+    assert [clause.level for clause in report.clauses] == ["S"]
 
 
 def test_what_rests_on_a_step_checked_at_shapes_only_has_level_s() -> None:
@@ -231,20 +232,20 @@ def test_what_rests_on_a_step_checked_at_shapes_only_has_level_s() -> None:
     double = Step(id="double", lhs=2 * lemma.lhs, rhs=2 * lemma.rhs, because="", by=(lemma,))
     clauses = (Clause("moves", "", (lemma,)), Clause("twice", "", (double,)))
     report = verify(replace(SHIFT, clauses=clauses))
-    assert [clause["level"] for clause in report["clauses"]] == ["S", "S"]
+    assert [clause.level for clause in report.clauses] == ["S", "S"]
 
 
 def test_a_clause_without_steps_has_level_n() -> None:
     report = verify(replace(SHIFT, clauses=(*SHIFT.clauses, Clause("said", "", ()))))
-    assert [clause["level"] for clause in report["clauses"]] == ["G", "N"]
+    assert [clause.level for clause in report.clauses] == ["G", "N"]
 
 
 @pytest.mark.slow
 def test_verify_is_deterministic_for_a_seed() -> None:
     program = (
-        "import json, theorems.checker.check as c;"
+        "import json, dataclasses, theorems.checker.check as c;"
         "import theorems.connection_walks.constant_transport as t;"
-        "print(json.dumps({**c.verify(t.THEOREM, seed=5), 'seconds': 0}))"
+        "print(json.dumps({**dataclasses.asdict(c.verify(t.THEOREM, seed=5)), 'seconds': 0}))"
     )
     reports = [
         subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, capture_output=True,

@@ -134,7 +134,7 @@ def test_a_loophole_is_closed(loophole: str) -> None:
 def test_a_loophole_is_reported_and_does_not_stop_the_run(loophole: str) -> None:
     step = LOOPHOLES[loophole]
     report = verify(Theorem("EX1", "False", (Clause("false", "", (step,)),), (), ()))
-    failures = report["clauses"][0]["failures"]
+    failures = report.clauses[0].failures
     assert failures, f"{loophole}: verified {step}"
     assert all(failure.startswith("EX1.false: ") for failure in failures), failures
 
