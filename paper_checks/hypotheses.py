@@ -88,35 +88,47 @@ def _of(places: Places) -> str:
     return "; ".join(f"{theorem}: {', '.join(clauses)}" for theorem, clauses in places.items())
 
 
-def _entry(entry: Hypothesis, instances: Iterable[Places]) -> Iterator[str]:
-    places: Places = {}
-    for some in instances:
-        for theorem, clauses in some.items():
-            known = places.setdefault(theorem, [])
+def _together(uses_of_one: Iterable[Places]) -> Places:
+    """The clauses of several objects, theorem by theorem in the order of the catalogue."""
+    found: Places = {}
+    for places in uses_of_one:
+        for theorem, clauses in places.items():
+            known = found.setdefault(theorem, [])
             known += [clause for clause in clauses if clause not in known]
+    for clauses in found.values():
+        if len(clauses) > 1 and MUTANTS in clauses:
+            clauses.remove(MUTANTS)
+    return {theorem: found[theorem] for theorem in CATALOGUE if theorem in found}
+
+
+def _entry(entry: Hypothesis, places: Places) -> Iterator[str]:
     example = entry.example()
     yield from ("", f"### `{entry.name}`", "", _shown(entry.sentence), "")
     yield f"- {_shown(example.text)}"
     yield from _says(example)
     yield f"- module: `{entry.module.replace('.', '/')}.py`"
-    order = sorted(places.items(), key=lambda item: [*CATALOGUE].index(item[0]))
-    yield f"- used by {_of(dict(order)) or 'no theorem'}"
+    yield f"- used by {_of(places) or 'no theorem'}"
 
 
 def page() -> str:
     """The index page in Markdown."""
     used = uses(map(load, CATALOGUE))
-    locals_ = [(item, places) for item, places in used if not item.hypothesis]
+    own: dict[tuple, tuple[Assumption, list[Places]]] = {}  # what is said once, by several objects
+    for item, places in used:
+        if not item.hypothesis:
+            content = (*places, item.id, item.text, item.rules, item.signs)
+            own.setdefault(content, (item, []))[1].append(places)
+    locals_ = [(item, _together(places)) for item, places in own.values()]
     lines = [INTRODUCTION, "", f"## The vocabulary: {len(VOCABULARY)} hypotheses"]
     for name in sorted(VOCABULARY):
-        lines += _entry(VOCABULARY[name], [p for item, p in used if item.hypothesis == name])
+        lines += _entry(VOCABULARY[name], _together(p for i, p in used if i.hypothesis == name))
     lines += ["", f"## Of one theorem alone: {len(locals_)} hypotheses"]
     for theorem in CATALOGUE:
-        own = [(item, places) for item, places in locals_ if theorem in places]
-        lines += ["", f"### {theorem}", ""] if own else []
-        for item, places in own:
-            lines.append(f"- **{_shown(item.id)}**, {', '.join(places[theorem])}: "
-                         f"{_shown(item.text)}")  # fmt: skip
+        here = [(item, places) for item, places in locals_ if theorem in places]
+        lines += ["", f"### {theorem}", ""] if here else []
+        for item, places in here:
+            clauses = ", ".join(places[theorem])
+            lines.append(f"- `{item.id}`, {clauses}: {_shown(item.text)}")
             lines += _says(item)
     return "\n".join(lines) + "\n"
 

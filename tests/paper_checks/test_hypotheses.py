@@ -41,6 +41,7 @@ def test_the_page_lists_every_hypothesis_with_its_users(written: str) -> None:
     listed = uses(map(load, CATALOGUE))
     sections = {part.split("`")[0]: part for part in written.split("\n### `")[1:]}
     assert sections.keys() == VOCABULARY.keys()
+    assert "used by no theorem" not in written
     for item, places in listed:
         assert all(clauses for clauses in places.values()), item.id
         for place in places:
@@ -49,7 +50,7 @@ def test_the_page_lists_every_hypothesis_with_its_users(written: str) -> None:
                 assert f"{place}: " in users, f"{item.hypothesis} is not listed for {place}"
             else:
                 own = written.split(f"\n### {place}\n")[1].split("\n### ")[0]
-                assert "**" in own, f"{place} lists no local"
+                assert f"- `{item.id}`, " in own, f"{place} does not list {item.id}"
 
 
 @pytest.mark.slow
