@@ -14,7 +14,7 @@ import numpy as np
 
 from numerics.arrays import Array, finite, namespace, refuse, shape
 from numerics.rounding.units import gamma, units
-from numerics.walks.chains import _reversal, _walk, transient_states
+from numerics.walks.chains import _on_host, _reversal, _transient, _walk
 from numerics.walks.elimination import Wide, float64
 
 
@@ -198,7 +198,7 @@ def operator_defect(P: Array, T: Array, G: Array | None = None) -> float:
     xp = array_api_compat.array_namespace(weights)
     if not bool(xp.any((weights > 0)[:, :, None, None] & (blocks != 0))):
         return 0.0
-    if transient_states(P):
+    if _transient(_on_host(P > 0)):
         return 1.0
     # The size of a block is kept apart, as a wide number: a rare edge with a large T counts.
     blocks, outer = _split(blocks)

@@ -8,7 +8,7 @@ import array_api_compat
 
 from numerics.arrays import Array, finite, namespace, nonnegative, shape
 from numerics.rounding.units import units
-from numerics.walks.chains import _law, _walk, is_irreducible, transient_states
+from numerics.walks.chains import _classes, _law, _on_host, _transient, _walk
 from numerics.walks.elimination import Wide, float64
 
 
@@ -55,9 +55,9 @@ def reversibility_defect(P: Array) -> Reversibility:
     does not, so it stands beside it. Raises ValueError unless P is row-stochastic. Source: CW9.
     """
     _walk(P)
-    xp = namespace(P=P)
-    reducible = not is_irreducible(P)
-    if states := transient_states(P):
+    xp, edges = array_api_compat.array_namespace(P), _on_host(P > 0)
+    reducible = len(_classes(edges)) > 1
+    if states := _transient(edges):
         return Reversibility(1.0, reducible, states, "transient states", None)
     law = _law(P)
     flow = law.value()[:, None] * float64(P)

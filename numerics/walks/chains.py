@@ -51,6 +51,10 @@ def support(P: Array) -> np.ndarray:
         nonnegative(P=P)
         edges = P > 0
     shape({}, "P", P, "n", "n")
+    return _on_host(edges)
+
+
+def _on_host(edges: Array) -> np.ndarray:
     return np.asarray(edges if isinstance(edges, np.ndarray) else edges.cpu().numpy())
 
 
@@ -92,7 +96,10 @@ def closed_classes(P: Array) -> tuple[tuple[int, ...], ...]:
 
     P (n, n) nonnegative, or its boolean support. Raises ValueError, TypeError by name.
     """
-    edges = support(P)
+    return _closed(support(P))
+
+
+def _closed(edges: np.ndarray) -> tuple[tuple[int, ...], ...]:
     inside = np.ones(len(edges), bool)
     closed = []
     for members in _classes(edges):
@@ -108,8 +115,12 @@ def transient_states(P: Array) -> tuple[int, ...]:
 
     P (n, n) nonnegative, or its boolean support. Raises ValueError, TypeError by name.
     """
-    recurrent = {state for members in closed_classes(P) for state in members}
-    return tuple(state for state in range(P.shape[0]) if state not in recurrent)
+    return _transient(support(P))
+
+
+def _transient(edges: np.ndarray) -> tuple[int, ...]:
+    recurrent = {state for members in _closed(edges) for state in members}
+    return tuple(state for state in range(len(edges)) if state not in recurrent)
 
 
 def is_irreducible(P: Array) -> bool:
@@ -139,7 +150,7 @@ def period(P: Array) -> int:
 def _law(P: Array) -> Wide:
     """Stationary law as wide numbers, of a checked row-stochastic P."""
     xp = array_api_compat.array_namespace(P)
-    classes, n = closed_classes(P), P.shape[0]
+    classes, n = _closed(_on_host(P > 0)), P.shape[0]
     order, parts = [], []
     for members in classes:
         index = list(members)
@@ -167,8 +178,7 @@ def stationary_distribution(P: Array) -> Array:
     P is row-stochastic. Source: CW9; Grassmann, Taksar and Heyman 1985.
     """
     _walk(P)
-    xp = namespace(P=P)
-    return xp.astype(_law(P).value(), P.dtype)
+    return array_api_compat.array_namespace(P).astype(_law(P).value(), P.dtype)
 
 
 def _reversal(P: Array) -> Wide:
@@ -180,7 +190,7 @@ def _reversal(P: Array) -> Wide:
 
 def _recurrent(P: Array) -> None:
     _walk(P)
-    if states := transient_states(P):
+    if states := _transient(_on_host(P > 0)):
         raise ValueError(f"P must have no transient states (pi > 0), got {states}")
 
 
@@ -190,7 +200,7 @@ def time_reversal(P: Array) -> Array:
     Raises ValueError for transient states (then no stationary pi > 0 exists). Source: CW9.
     """
     _recurrent(P)
-    return namespace(P=P).astype(_reversal(P).value(), P.dtype)
+    return array_api_compat.array_namespace(P).astype(_reversal(P).value(), P.dtype)
 
 
 def additive_reversibilisation(P: Array) -> Array:
@@ -199,7 +209,8 @@ def additive_reversibilisation(P: Array) -> Array:
     Raises like `time_reversal`. Source: CW9.
     """
     _recurrent(P)
-    return namespace(P=P).astype((float64(P) + _reversal(P).value()) / 2, P.dtype)
+    xp = array_api_compat.array_namespace(P)
+    return xp.astype((float64(P) + _reversal(P).value()) / 2, P.dtype)
 
 
 def multiplicative_reversibilisation(P: Array) -> Array:
@@ -208,4 +219,5 @@ def multiplicative_reversibilisation(P: Array) -> Array:
     Raises like `time_reversal`. Source: CW9.
     """
     _recurrent(P)
-    return namespace(P=P).astype(float64(P) @ _reversal(P).value(), P.dtype)
+    xp = array_api_compat.array_namespace(P)
+    return xp.astype(float64(P) @ _reversal(P).value(), P.dtype)

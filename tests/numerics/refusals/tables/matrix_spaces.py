@@ -51,11 +51,8 @@ BAD: Refused = {
         (lambda: AFFINE.exp(ONE, SKEW), ValueError, "^v must be symmetric"),
         (lambda: AFFINE.exp(ONE, 99 * ONE), ValueError, r"^v must be .* at most 8\.65"),
         (lambda: AFFINE.inner(ONE, ONE, SKEW), ValueError, "^v must be symmetric"),
-        (
-            lambda: AFFINE.similarity(ONE, ONE),
-            TypeError,
-            r"no similarity: tr\(AB\) changes under c",
-        ),
+        (lambda: AFFINE.similarity(ONE, ONE), TypeError,
+         r"no similarity: tr\(AB\) changes under c"),
         (lambda: AFFINE.act(LINE[0], ONE), ValueError, "^g must be invertible"),
         (lambda: AFFINE.act(THREE[0], ONE), ValueError, r"^g must have shape \(2, 2\)"),
         (lambda: AFFINE.act(AfterInversion(LINE[0]), ONE), ValueError, "^g must be invertible"),
@@ -124,11 +121,8 @@ BAD: Refused = {
         (lambda: symmetric("b", ABSENT), ValueError, "^b must be finite"),
     ],
     "spaces.spectral.spectral": [
-        (
-            lambda: spectral(SHEAR, log, none),
-            ValueError,
-            r"^a must be symmetric, got 1.0 at \(0, 1",
-        ),
+        (lambda: spectral(SHEAR, log, none), ValueError,
+         r"^a must be symmetric, got 1.0 at \(0, 1"),
         (lambda: spectral(ABSENT, log, none), ValueError, "^a must be finite"),
         (lambda: spectral(ONE, log, none, ONE[0]), ValueError, "^factor must have the shape of a"),
         (lambda: spectral(ONE, log, none, np.float32(ONE)), TypeError, "^factor must have the dty"),
@@ -137,7 +131,7 @@ BAD: Refused = {
         (lambda: singular(ONE[..., :1], log, none), ValueError, "^m must have shape"),
         (lambda: singular(ABSENT, log, none), ValueError, "^m must be finite"),
     ],
-}
+}  # fmt: skip
 PLAIN = {"spaces.spectral.sinc", "spaces.spectral.log_difference", "spaces.spectral.exp_difference"}
 POINTS = ((AFFINE, ONE), (LOG, ONE), (LINES, LINE), (TURNS, THREE))
 SOUND = [
