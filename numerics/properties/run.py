@@ -176,16 +176,18 @@ def run_property(
 
 def _unassumed(theorem_id: str, clause: str, module: PropertyModule, sample: Any) -> str:
     """How a sample lacks what its theorem assumes; empty where it has it."""
+    message = ""
     try:
         for held in getattr(module, "hypotheses", lambda sample: ())(sample):
             hypothesis = assumption(theorem_id, held.clause or clause, held.id)
             if fault := violation(hypothesis, held.arrays, held.errors):
-                return f"{clause}: sample violates {fault}"
+                message = f"{clause}: sample violates {fault}"
+                break
     except hypothesis_errors.HypothesisException:
         raise
     except Exception as error:
-        return f"{clause}: hypotheses: {type(error).__name__}: {error}"
-    return ""
+        message = f"{clause}: hypotheses: {type(error).__name__}: {error}"
+    return message
 
 
 def _judged(
