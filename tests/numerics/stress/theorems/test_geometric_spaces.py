@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -9,40 +10,16 @@ import pytest
 import torch
 
 from numerics import blockwise
-from numerics.arrays import dtype_name
-from numerics.evidence.comparison import Comparison, merged
 from numerics.stress import quadric_bounds as bounds
-from numerics.stress.cell import Cell
-from numerics.stress.rounding import NoBound, precision
+from numerics.stress.rounding import NoBound
 from numerics.stress.theorems import geometric_spaces as spaces
 from numerics.stress.theorems.geometric_spaces import Points, Readouts
+from tests.numerics.stress.theorems.sides import Faults, drawn
 
-CPU = torch.device("cpu")
 QUADRICS = ("sphere", "hyperboloid")
 Evaluation = Callable[[Points], Readouts]
-
-
-def drawn(cell: str, dtype: torch.dtype = torch.float32, n: int = 50, d: int = 12) -> Points:
-    return spaces.draw(Cell("AP8", cell, n, d, 1, dtype_name(dtype), "cpu", 3), CPU)[0]
-
-
-def left(cell: str) -> Evaluation:
-    return lambda points: spaces.left_side(points, Cell("AP8", cell))
-
-
-def right(cell: str) -> Evaluation:
-    return lambda points: spaces.right_side(points, Cell("AP8", cell))
-
-
-def judge(cell: str, points: Points, one: Evaluation, two: Evaluation) -> Comparison:
-    """The comparison of two evaluations, with the bounds of the honest points."""
-    with blockwise.exact_products():
-        model = precision(points.query.dtype, CPU)
-        found = spaces.comparisons(points, Cell("AP8", cell), one(points), two(points), model)
-        return merged(found)[0]
-
-
-FAULTS: dict[str, Callable[[Points], Points]] = {
+points = partial(drawn, "AP8", n=50, d=12, seed=3)
+SPOILS: dict[str, Callable[[Points], Points]] = {
     "values of other tokens": lambda p: replace(p, value=p.value.roll(1, 0)),
     "keys of other tokens": lambda p: replace(p, key=p.key.roll(1, 0)),
     "one key moved away": lambda p: replace(p, key=torch.cat([p.key[:-1], -p.key[-1:]])),
@@ -52,18 +29,6 @@ FAULTS: dict[str, Callable[[Points], Points]] = {
         p, value=torch.cat([p.value[:-1], p.value[-1:] * 1.1])
     ),
 }  # fmt: skip
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("cell", spaces.CELLS)
-def test_a_fault_in_one_side_is_rejected(cell: str, fault: str, dtype: torch.dtype) -> None:
-    points, spoil = drawn(cell, dtype), FAULTS[fault]
-    one, two = left(cell), right(cell)
-    assert judge(cell, points, one, two).ok
-    assert not judge(cell, points, lambda p: one(spoil(p)), two).ok
-    assert not judge(cell, points, one, lambda p: two(spoil(p))).ok
 
 
 def by_formula(
@@ -108,13 +73,21 @@ def isometry(p: Points) -> torch.Tensor:
     return p.isometry
 
 
-FLAT: dict[str, Callable[[Points], torch.Tensor]] = {
-    "no column term": lambda p: p.query @ p.key.mT,
-    "a column term not halved": lambda p: p.query @ p.key.mT - p.key.square().sum(1),
-    "a column term of the wrong sign": lambda p: p.query @ p.key.mT + p.key.square().sum(1) / 2,
-    "a row term": lambda p: p.query @ p.key.mT - p.query.square().sum(1, keepdim=True) / 2,
-    "a distance not squared": lambda p: -distances(p).sqrt() / 2,
-    "a distance not halved": lambda p: -distances(p),
+FLAT = {
+    "no column term": by_formula(lambda p: p.query @ p.key.mT, unchanged, identity),
+    "a column term not halved": by_formula(
+        lambda p: p.query @ p.key.mT - p.key.square().sum(1), unchanged, identity
+    ),
+    "a column term of the wrong sign": by_formula(
+        lambda p: p.query @ p.key.mT + p.key.square().sum(1) / 2, unchanged, identity
+    ),
+    "a row term": by_formula(
+        lambda p: p.query @ p.key.mT - p.query.square().sum(1, keepdim=True) / 2,
+        unchanged,
+        identity,
+    ),
+    "a distance not squared": by_formula(lambda p: -distances(p).sqrt() / 2, unchanged, identity),
+    "a distance not halved": by_formula(lambda p: -distances(p), unchanged, identity),
 }
 QUADRIC = {
     "a mean not divided": by_formula(form, unchanged, isometry),
@@ -131,92 +104,67 @@ CONTROLS = {
     "flat": by_formula(lambda p: -distances(p) / 2, unchanged, identity),
     **dict.fromkeys(QUADRICS, by_formula(form, root, isometry)),
 }  # fmt: skip
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
-@pytest.mark.parametrize("n", [1, 50, 300])
-@pytest.mark.parametrize("cell", spaces.CELLS)
-def test_both_sides_are_what_float64_finds_by_the_formula(
-    cell: str, n: int, dtype: torch.dtype
-) -> None:
-    points = drawn(cell, dtype, n)
-    assert judge(cell, points, left(cell), CONTROLS[cell]).ok
-    assert judge(cell, points, CONTROLS[cell], right(cell)).ok
-
-
-@pytest.mark.parametrize("wrong", FLAT)
-def test_another_formula_in_flat_space_is_rejected(wrong: str) -> None:
-    spoilt = by_formula(FLAT[wrong], unchanged, identity)
-    assert not judge("flat", drawn("flat"), left("flat"), spoilt).ok
-    assert not judge("flat", drawn("flat"), spoilt, right("flat")).ok
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("cell", "wrong"),
-    [(cell, name) for cell in QUADRICS for name in QUADRIC]
-    + [("hyperboloid", name) for name in LORENTZ],
-)
-def test_another_formula_on_a_quadric_is_rejected(cell: str, wrong: str) -> None:
-    points, spoilt = drawn(cell), {**QUADRIC, **LORENTZ}[wrong]
-    assert not judge(cell, points, left(cell), spoilt).ok
-    assert not judge(cell, points, spoilt, right(cell)).ok
+HALF = ["float32", "bfloat16", "float16"]
+FORMULAS = [(partial(points, n=n), HALF, CONTROLS) for n in (1, 50, 300)]
+FAULTS = [
+    Faults(points, SPOILS),
+    Faults(points, FLAT, ("flat",), "float32", results=True),
+    Faults(points, QUADRIC, QUADRICS, "float32", results=True),
+    Faults(points, LORENTZ, ("hyperboloid",), "float32", results=True),
+]
 
 
 @pytest.mark.parametrize("cell", QUADRICS)
 def test_a_map_that_is_no_isometry_is_rejected(cell: str) -> None:
-    points = drawn(cell, torch.float64)
-    shear = points.isometry.clone()
+    sides = points(cell, dtype="float64")
+    shear = sides.inputs.isometry.clone()
     shear[:, 0] *= 1.001
-    assert not judge(cell, replace(points, isometry=shear), left(cell), right(cell)).ok
+    assert not sides.on(replace(sides.inputs, isometry=shear)).agree()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("dtype", list(blockwise.DTYPES))
 @pytest.mark.parametrize("d", [1, 2, 3, 7, 12, 65])
 @pytest.mark.parametrize("cell", QUADRICS)
-def test_the_isometry_is_exact_as_stored(cell: str, d: int, dtype: torch.dtype) -> None:
-    points = drawn(cell, dtype, 1, d)
-    turn, signs = points.isometry.to(torch.float64), points.signs.to(torch.float64)
+def test_the_isometry_is_exact_as_stored(cell: str, d: int, dtype: str) -> None:
+    p = points(cell, n=1, d=d, dtype=dtype).inputs
+    turn, signs = p.isometry.to(torch.float64), p.signs.to(torch.float64)
     # Entries have few binary digits: float64 forms their products without rounding.
     assert torch.equal(turn.mT @ (signs[:, None] * turn), signs.diag())
-    assert torch.equal(turn, drawn(cell, torch.float64, 1, d).isometry)
+    assert torch.equal(turn, points(cell, n=1, d=d, dtype="float64").inputs.isometry)
     assert float(signs[0]) == (-1 if cell == "hyperboloid" else 1)
     assert bool((turn.abs().sum(1) > 1).any()) == (d > (1 if cell == "hyperboloid" else 3))
 
 
 @pytest.mark.parametrize("cell", QUADRICS)
 def test_points_lie_on_their_quadric_up_to_rounding(cell: str) -> None:
-    points = drawn(cell, torch.float64)
-    for x in (
-        points.query,
-        points.key,
-        points.value,
-        spaces.left_side(points, Cell("AP8", cell)).result,
-    ):
-        square = (x * x * points.signs).sum(1)
+    sides = points(cell, dtype="float64")
+    p = sides.inputs
+    for x in (p.query, p.key, p.value, sides.left().result):
+        square = (x * x * p.signs).sum(1)
         # 12 squares of size below 8, each rounded about 50 + 12 times.
-        assert float((square - points.signs[0]).abs().max()) < 12 * 8 * 64 * 2.0**-53
-    assert cell == "sphere" or bool((points.value[:, 0] >= 1).all())
+        assert float((square - p.signs[0]).abs().max()) < 12 * 8 * 64 * 2.0**-53
+    assert cell == "sphere" or bool((p.value[:, 0] >= 1).all())
 
 
 def test_a_mean_far_from_the_apex_may_be_null() -> None:
-    points, far = drawn("hyperboloid"), drawn("hyperboloid").value[:1] * 2.0**12
+    sides = points("hyperboloid")
+    far = sides.inputs.value[:1] * 2.0**12
     far[:, 0] = (1 + far[:, 1:].square().sum()).sqrt()
-    values, honest = far.expand(50, -1), left("hyperboloid")
+    sides = sides.on(replace(sides.inputs, value=far.expand(50, -1)))
     with pytest.raises(NoBound, match="a mean may be null in this dtype"):
-        judge("hyperboloid", replace(points, value=values), honest, honest)
+        sides.compared(sides.left(), sides.left())
 
 
 @pytest.mark.parametrize(("cell", "bits"), [("flat", 16), ("sphere", 20), ("hyperboloid", 18)])
 def test_scores_too_large_for_their_dtype_have_no_bound(cell: str, bits: int) -> None:
+    sides = points(cell)
     for scale, reason in (
         (2.0**bits, "no rounding bound on softmax"),
         (2.0**40, "too large for a bound in float64"),
     ):
         with pytest.raises(NoBound, match=reason):
-            judge(cell, replace(drawn(cell), scale=scale), left(cell), right(cell))
+            sides.on(replace(sides.inputs, scale=scale)).judged()
 
 
 @pytest.mark.parametrize("cell", spaces.CELLS)
@@ -234,22 +182,21 @@ def test_bounds_are_those_of_what_the_sides_form(
 
         monkeypatch.setattr(module, name, recorded)
 
-    points = drawn(cell, torch.float64)
+    sides = points(cell, dtype="float64")
+    p = sides.inputs
     for name in ("pairings", "product_error", "mean", "normalised"):
         record(bounds, name)
     record(spaces, "compare")
-    assert judge(cell, points, left(cell), right(cell)).ok
+    assert sides.agree()
     ((_, found),) = calls["pairings"]
     score = form if cell != "flat" else lambda p: -distances(p) / 2
-    exact = torch.softmax(points.scale * score(points), 1)
+    exact = torch.softmax(p.scale * score(p), 1)
     assert bool(((exact <= found.weights) & (found.weights <= exact * (1 + 2.0**-19))).all())
-    moved = points.isometry if cell != "flat" else identity(points)
+    moved = p.isometry if cell != "flat" else identity(p)
     scored, means = calls["product_error"][-1][0], [values for (_, values, *_), _ in calls["mean"]]
-    for rounded, x in zip(
-        (*scored[:2], means[1]), (points.query, points.key, points.value), strict=True
-    ):
+    for rounded, x in zip((*scored[:2], means[1]), (p.query, p.key, p.value), strict=True):
         assert bool((rounded.magnitude[:, :12] >= (x @ moved.mT).abs()).all())
-    assert torch.equal(means[0].magnitude, points.value.abs())
+    assert torch.equal(means[0].magnitude, p.value.abs())
     if cell != "flat":
         one, two = (result.error for _, result in calls["normalised"])
         assert bool((calls["compare"][0][0][3] >= one @ moved.abs().mT + two).all())
@@ -257,5 +204,6 @@ def test_bounds_are_those_of_what_the_sides_form(
 
 def test_the_longest_sum_is_that_of_tokens_or_of_coordinates() -> None:
     for cell, few in (("flat", 13), ("sphere", 12), ("hyperboloid", 12)):
-        assert spaces.longest_sum(drawn(cell), Cell("AP8", cell)) == 50
-        assert spaces.longest_sum(drawn(cell, n=5), Cell("AP8", cell)) == few
+        for n, k in ((50, 50), (5, few)):
+            sides = points(cell, n=n)
+            assert spaces.longest_sum(sides.inputs, sides.cell) == k

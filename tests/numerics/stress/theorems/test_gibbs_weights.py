@@ -4,48 +4,29 @@ may do.
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import pytest
 import torch
 
 from numerics import blockwise
-from numerics.arrays import dtype_name
-from numerics.evidence.comparison import Comparison, merged
-from numerics.stress.cell import Cell
 from numerics.stress.rounding import NoBound, precision
 from numerics.stress.theorems import gibbs_weights
 from numerics.stress.theorems.gibbs_weights import Bounds, Energies, Head
+from tests.numerics.stress.theorems.sides import CPU, Faults, drawn
 
-CPU = torch.device("cpu")
 TAU, OTHER = gibbs_weights.TEMPERATURE, gibbs_weights.OTHER
 U32, EXP32 = 2.0**-24, 6 * 2.0**-24
+of = partial(drawn, "AP1", n=50, d=12, seed=3)
 
 
-def head(dtype: torch.dtype = torch.float32, n: int = 50, d: int = 12, seed: int = 3) -> Head:
-    return gibbs_weights.draw(Cell("AP1", "value", n, d, 1, dtype_name(dtype), "cpu", seed), CPU)[0]
+def head(n: int = 50, d: int = 12) -> Head:
+    return of("value", n=n, d=d).inputs
 
 
-def left(drawn: Head, cell: str) -> torch.Tensor:
-    with blockwise.exact_products():
-        return gibbs_weights.left_side(drawn, Cell("AP1", cell)).result
-
-
-def right(drawn: Head, cell: str) -> torch.Tensor:
-    with blockwise.exact_products():
-        return gibbs_weights.right_side(drawn, Cell("AP1", cell)).result
-
-
-def judge(cell: str, drawn: Head, one: torch.Tensor, two: torch.Tensor) -> Comparison:
-    """The comparison of two results, by the bound for the head that was drawn."""
-    model = precision(drawn.query.dtype, CPU)
-    (found,) = merged(
-        gibbs_weights.comparisons(drawn, Cell("AP1", cell), Energies(one), Energies(two), model)
-    )
-    return found
-
-
-def scores(drawn: Head) -> torch.Tensor:
-    return drawn.query.double() @ drawn.key.double().mT * drawn.scale
+def scores(h: Head) -> torch.Tensor:
+    return h.query.double() @ h.key.double().mT * h.scale
 
 
 def entropy(p: torch.Tensor) -> torch.Tensor:
@@ -74,73 +55,55 @@ TRUE: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "value": value,
     "gap": lambda s: value(s) - energy(law(s, OTHER), s),
 }
-FALSE: list[tuple[str, str, Callable[[torch.Tensor], torch.Tensor]]] = [
-    ("value", "no tau in front", lambda s: value(s) / TAU),
-    ("value", "temperature 1", lambda s: torch.logsumexp(s, 1)),
-    ("value", "no tau at the entropy", lambda s: energy(law(s, TAU), s, 1.0)),
-    ("value", "no entropy", lambda s: energy(law(s, TAU), s, 0.0)),
-    ("value", "the entropy subtracted", lambda s: energy(law(s, TAU), s, -TAU)),
-    ("value", "weights of temperature 1", lambda s: energy(law(s, 1.0), s)),
-    ("value", "the highest score", lambda s: s.amax(1)),
-    ("gap", "no tau in front", lambda s: kl(law(s, OTHER), law(s, TAU))),
-    ("gap", "the divergence reversed", lambda s: TAU * kl(law(s, TAU), law(s, OTHER))),
-    ("gap", "the other temperature in front", lambda s: OTHER * kl(law(s, OTHER), law(s, TAU))),
-    ("gap", "of weights of temperature 1", lambda s: TAU * kl(law(s, 1.0), law(s, TAU))),
-    ("gap", "below the value at q", lambda s: OTHER * s.div(OTHER).logsumexp(1) - value(s)),
-    ("gap", "no gap", lambda s: torch.zeros_like(s[:, 0])),
-]  # fmt: skip
+FALSE_VALUES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "no tau in front": lambda s: value(s) / TAU,
+    "temperature 1": lambda s: torch.logsumexp(s, 1),
+    "no tau at the entropy": lambda s: energy(law(s, TAU), s, 1.0),
+    "no entropy": lambda s: energy(law(s, TAU), s, 0.0),
+    "the entropy subtracted": lambda s: energy(law(s, TAU), s, -TAU),
+    "weights of temperature 1": lambda s: energy(law(s, 1.0), s),
+    "the highest score": lambda s: s.amax(1),
+}  # fmt: skip
+FALSE_GAPS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "no tau in front": lambda s: kl(law(s, OTHER), law(s, TAU)),
+    "the divergence reversed": lambda s: TAU * kl(law(s, TAU), law(s, OTHER)),
+    "the other temperature in front": lambda s: OTHER * kl(law(s, OTHER), law(s, TAU)),
+    "of weights of temperature 1": lambda s: TAU * kl(law(s, 1.0), law(s, TAU)),
+    "below the value at q": lambda s: OTHER * s.div(OTHER).logsumexp(1) - value(s),
+    "no gap": lambda s: torch.zeros_like(s[:, 0]),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("dtype", list(blockwise.DTYPES))
-@pytest.mark.parametrize("cell", gibbs_weights.CELLS)
-def test_either_side_is_what_the_formula_says(cell: str, dtype: str) -> None:
-    drawn = head(blockwise.DTYPES[dtype])
-    true = TRUE[cell](scores(drawn))
-    assert judge(cell, drawn, left(drawn, cell), true).ok
-    assert judge(cell, drawn, true, right(drawn, cell)).ok
+def by(formulas: dict[str, Callable[[torch.Tensor], torch.Tensor]]) -> dict[str, Any]:
+    """Sides from all scores in float64."""
+    return {key: lambda h, f=f: Energies(f(scores(h))) for key, f in formulas.items()}
 
 
-@pytest.mark.parametrize(
-    ("cell", "fault", "false"), FALSE, ids=[f"{cell}-{fault}" for cell, fault, _ in FALSE]
-)
-def test_a_false_formula_is_rejected(
-    cell: str, fault: str, false: Callable[[torch.Tensor], torch.Tensor]
-) -> None:
-    del fault
-    drawn = head()
-    found = judge(cell, drawn, left(drawn, cell), false(scores(drawn)))
-    assert found.finite
-    assert not found.ok, found
-
-
-FAULTS: dict[str, Callable[[Head], Head]] = {
+SPOILS: dict[str, Callable[[Head], Head]] = {
     "keys of other tokens": lambda h: replace(h, key=torch.cat([h.key[:1], h.key[:-1]])),
     "one key dropped": lambda h: replace(h, key=torch.cat([h.key[:-1], h.key[:1]])),
     "queries and keys swapped": lambda h: replace(h, query=h.key, key=h.query),
     "scale missing": lambda h: replace(h, scale=1.0),
     "scores scaled by 1.01": lambda h: replace(h, scale=h.scale * 1.01),
 }  # fmt: skip
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("cell", gibbs_weights.CELLS)
-def test_a_fault_in_one_side_is_rejected(cell: str, fault: str, dtype: torch.dtype) -> None:
-    drawn = head(dtype)
-    spoilt = FAULTS[fault](drawn)
-    assert not judge(cell, drawn, left(spoilt, cell), right(drawn, cell)).ok
-    assert not judge(cell, drawn, left(drawn, cell), right(spoilt, cell)).ok
+FORMULAS = [(of, list(blockwise.DTYPES), by(TRUE))]
+FAULTS = [
+    Faults(of, SPOILS),
+    *(
+        Faults(of, by(false), cells, "float32", "right", results=True)
+        for cells, false in ((("value",), FALSE_VALUES), (("gap",), FALSE_GAPS))
+    ),
+]
 
 
 def test_softmax_maximises_the_free_energy(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn = head()
-    short = left(drawn, "gap")
-    assert bool((short > 0).all())
-    assert not judge("gap", drawn, short, torch.zeros_like(short)).ok
+    sides = of("gap")
+    short = sides.left()
+    zero = Energies(torch.zeros_like(short.result))
+    assert bool((short.result > 0).all())
+    assert not sides.equal(short, zero)
     monkeypatch.setattr(gibbs_weights, "OTHER", TAU)
-    none = left(drawn, "gap")
-    assert judge("gap", drawn, none, torch.zeros_like(none)).ok
+    assert sides.equal(sides.left(), zero)
 
 
 @pytest.mark.parametrize("keys", [1, 7, 64])
@@ -148,45 +111,45 @@ def test_softmax_maximises_the_free_energy(monkeypatch: pytest.MonkeyPatch) -> N
 def test_the_order_of_keys_and_the_size_of_blocks_do_not_matter(
     descending: bool, keys: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    drawn = head()
-    order = scores(drawn).mean(0).argsort(descending=descending)
-    drawn = replace(drawn, key=drawn.key[order], query=drawn.query.mean(0, keepdim=True) * 40)
-    drawn = replace(drawn, query=drawn.query.expand(len(drawn.key), -1))
+    sides = of("value")
+    h = sides.inputs
+    order = scores(h).mean(0).argsort(descending=descending)
+    query = (h.query.mean(0, keepdim=True) * 40).expand(len(h.key), -1)
+    sides = sides.on(replace(h, key=h.key[order], query=query))
     monkeypatch.setattr(gibbs_weights, "KEYS", keys)
-    assert judge("value", drawn, left(drawn, "value"), TRUE["value"](scores(drawn))).ok
+    assert sides.equal(sides.left(), Energies(value(scores(sides.inputs))))
 
 
 def test_blocks_of_queries_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn = head()
-    true = {cell: TRUE[cell](scores(drawn)) for cell in gibbs_weights.CELLS}
     monkeypatch.setattr(blockwise, "CPU_BLOCK", 16 * 50 * 3)
-    for cell in gibbs_weights.CELLS:
-        assert judge(cell, drawn, left(drawn, cell), true[cell]).ok
-        assert judge(cell, drawn, right(drawn, cell), true[cell]).ok
+    for cell, formula in by(TRUE).items():
+        sides = of(cell)
+        true = formula(sides.inputs)
+        assert sides.equal(sides.left(), true)
+        assert sides.equal(true, sides.right())
 
 
 @pytest.mark.parametrize("dtype", list(blockwise.DTYPES))
 def test_weights_that_underflow_have_no_entropy(dtype: str) -> None:
     stored = blockwise.DTYPES[dtype]
     key = torch.tensor([[-8.0], [8.0], [-8.0]], dtype=stored)
-    drawn = Head(torch.tensor([[64.0], [32.0], [0.0]], dtype=stored), key, 1.0)
-    p = torch.softmax(scores(drawn).float() / TAU, 1)
-    assert float(p[0, 0]) == 0
-    one, two = left(drawn, "value"), right(drawn, "value")
-    assert judge("value", drawn, one, two).ok
-    assert one[:2].tolist() == two[:2].tolist() == [512.0, 256.0]
+    h = Head(torch.tensor([[64.0], [32.0], [0.0]], dtype=stored), key, 1.0)
+    assert float(torch.softmax(scores(h).float() / TAU, 1)[0, 0]) == 0
+    sides = of("value", dtype=dtype).on(h)
+    assert sides.agree()
+    assert sides.left().result[:2].tolist() == sides.right().result[:2].tolist() == [512.0, 256.0]
 
 
-def dot_error(drawn: Head) -> torch.Tensor:
+def dot_error(h: Head) -> torch.Tensor:
     """Every rounding of a scaled product of d terms in float32, all in one direction."""
-    d = drawn.key.shape[1]
-    return (d + 2) * U32 * drawn.scale * (drawn.query.double().abs() @ drawn.key.double().abs().mT)
+    d = h.key.shape[1]
+    return (d + 2) * U32 * h.scale * (h.query.double().abs() @ h.key.double().abs().mT)
 
 
-def worst_value(drawn: Head, sign: int) -> torch.Tensor:
+def worst_value(h: Head, sign: int) -> torch.Tensor:
     """tau log-sum-exp with all its roundings in one direction."""
-    n = len(drawn.key)
-    exponents = (scores(drawn) + sign * dot_error(drawn)) / TAU
+    n = len(h.key)
+    exponents = (scores(h) + sign * dot_error(h)) / TAU
     below = exponents.amax(1, keepdim=True) - exponents
     blocks = -(-n // gibbs_weights.KEYS)
     each = (blocks + 1) * EXP32 + (min(n, gibbs_weights.KEYS) + 2 * blocks - 1 + below) * U32
@@ -195,9 +158,9 @@ def worst_value(drawn: Head, sign: int) -> torch.Tensor:
     return TAU * (found + sign * U32 * found.abs())
 
 
-def worst_energy(drawn: Head, temperature: float, sign: int) -> torch.Tensor:
+def worst_energy(h: Head, temperature: float, sign: int) -> torch.Tensor:
     """The free energy at weights of that temperature, moved in the worst direction."""
-    n, s, off = len(drawn.key), scores(drawn), dot_error(drawn)
+    n, s, off = len(h.key), scores(h), dot_error(h)
     q = law(s, temperature)
     g = s - TAU * q.log()
     uphill = sign * (g - (q * g).sum(1, keepdim=True)).sign()
@@ -217,11 +180,11 @@ def divergence(s: torch.Tensor, in_p: float = 0.0, in_q: float = 0.0) -> torch.T
     return TAU * (log_q + in_q).exp() * (log_q + in_q - log_p - in_p)
 
 
-def worst_divergence(drawn: Head, sign: int) -> torch.Tensor:
+def worst_divergence(h: Head, sign: int) -> torch.Tensor:
     """tau KL(q | p) with scores off in the worst direction, and logarithms, exponential, sums."""
-    n, s = len(drawn.key), scores(drawn).requires_grad_()
+    n, s = len(h.key), scores(h).requires_grad_()
     (uphill,) = torch.autograd.grad(divergence(s).sum(), s)
-    moved = s.detach() + sign * uphill.sign() * dot_error(drawn)
+    moved = s.detach() + sign * uphill.sign() * dot_error(h)
     log_error = sign * (n - 1 + 40) * U32
     terms = divergence(moved, -log_error, log_error) * (1 + sign * EXP32)
     return (terms + sign * n * U32 * terms.abs()).sum(1)
@@ -234,14 +197,14 @@ SHAPES = [(30, 100), (60, 1), (200, 2), (300, 8)]
 @pytest.mark.parametrize(("n", "d"), SHAPES)
 @pytest.mark.parametrize("sign", [1, -1])
 def test_the_worst_that_rounding_may_do_is_within_the_bound(n: int, d: int, sign: int) -> None:
-    drawn = head(n=n, d=d)
-    s, p, q = scores(drawn), law(scores(drawn), TAU), law(scores(drawn), OTHER)
-    bounds = Bounds(drawn, drawn.key.double(), slice(0, n), precision(torch.float32, CPU))
+    h = head(n=n, d=d)
+    s, p, q = scores(h), law(scores(h), TAU), law(scores(h), OTHER)
+    bounds = Bounds(h, h.key.double(), slice(0, n), precision(torch.float32, CPU))
     errors = [
-        (worst_value(drawn, sign) - value(s), bounds.value_error(), 0.7),
-        (worst_energy(drawn, TAU, sign) - energy(p, s), bounds.free_energy_error(TAU), 0.55),
-        (worst_energy(drawn, OTHER, sign) - energy(q, s), bounds.free_energy_error(OTHER), 0.55),
-        (worst_divergence(drawn, sign) - divergence(s).sum(1), bounds.divergence_error(), 0.4),
+        (worst_value(h, sign) - value(s), bounds.value_error(), 0.7),
+        (worst_energy(h, TAU, sign) - energy(p, s), bounds.free_energy_error(TAU), 0.55),
+        (worst_energy(h, OTHER, sign) - energy(q, s), bounds.free_energy_error(OTHER), 0.55),
+        (worst_divergence(h, sign) - divergence(s).sum(1), bounds.divergence_error(), 0.4),
     ]
     for error, bound, least in errors:
         assert bool((error.abs() <= bound).all())
@@ -250,16 +213,17 @@ def test_the_worst_that_rounding_may_do_is_within_the_bound(n: int, d: int, sign
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_comparison_allows_what_both_sides_may_do_and_little_more(sign: int) -> None:
-    drawn = head(n=16, d=300)
-    bounds = Bounds(drawn, drawn.key.double(), slice(0, 16), precision(torch.float32, CPU))
-    one, at_q = worst_value(drawn, sign), bounds.free_energy_error(OTHER)
+    h = head(n=16, d=300)
+    bounds = Bounds(h, h.key.double(), slice(0, 16), precision(torch.float32, CPU))
+    one, at_q = worst_value(h, sign), bounds.free_energy_error(OTHER)
     sides = {
-        "value": (one, worst_energy(drawn, TAU, -sign), bounds.free_energy_error(TAU)),
-        "gap": (one - worst_energy(drawn, OTHER, -sign), worst_divergence(drawn, -sign),
+        "value": (one, worst_energy(h, TAU, -sign), bounds.free_energy_error(TAU)),
+        "gap": (one - worst_energy(h, OTHER, -sign), worst_divergence(h, -sign),
                 at_q + bounds.divergence_error()),
     }  # fmt: skip
-    for cell, (left_, right_, error) in sides.items():
-        found = judge(cell, drawn, left_, right_)
+    for cell, (left, right, error) in sides.items():
+        one_cell = of(cell, n=16, d=300)
+        (found,) = one_cell.compared(Energies(left), Energies(right)).values()
         assert found.ok
         assert found.ratio > 0.5
         assert found.bound >= float((error + bounds.value_error())[found.entry])
@@ -267,14 +231,14 @@ def test_a_comparison_allows_what_both_sides_may_do_and_little_more(sign: int) -
 
 def test_the_sum_is_rescaled_at_every_block(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gibbs_weights, "KEYS", 1)
-    drawn = head(n=60, d=1)
-    bounds = Bounds(drawn, drawn.key.double(), slice(0, 60), precision(torch.float32, CPU))
-    ratio = (worst_value(drawn, 1) - value(scores(drawn))) / bounds.value_error()
+    h = head(n=60, d=1)
+    bounds = Bounds(h, h.key.double(), slice(0, 60), precision(torch.float32, CPU))
+    ratio = (worst_value(h, 1) - value(scores(h))) / bounds.value_error()
     assert 0.9 < float(ratio.max()) <= 1
 
 
 def test_scores_too_large_for_the_dtype_have_no_bound() -> None:
-    drawn = head()
-    large = replace(drawn, query=drawn.query * 1e6)
+    sides = of("value")
+    large = replace(sides.inputs, query=sides.inputs.query * 1e6)
     with pytest.raises(NoBound, match="scores are too large for this dtype"):
-        judge("value", large, left(large, "value"), right(large, "value"))
+        sides.on(large).judged()

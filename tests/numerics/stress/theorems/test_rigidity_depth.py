@@ -2,44 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from functools import partial
 
 import pytest
 import torch
 
-from numerics import blockwise
-from numerics.arrays import dtype_name
-from numerics.evidence.comparison import Comparison, merged
-from numerics.stress.cell import Cell
-from numerics.stress.rounding import precision
-from numerics.stress.theorems import depth
-from numerics.stress.theorems import rigidity as rigid_mixture
 from numerics.stress.theorems.depth import Stack
 from numerics.stress.theorems.rigidity import Mixture
+from tests.numerics.stress.theorems.sides import Faults, drawn
 
-CPU = torch.device("cpu")
-
-
-def judge(
-    module: Any,
-    inputs: Any,
-    name: str,
-    left: Callable[[Any], Any] = lambda x: x,
-    right: Callable[[Any], Any] = lambda x: x,
-) -> Comparison:
-    """The cell's comparison with each side on inputs of its own, the bound on the honest ones."""
-    cell = Cell("", name)  # the theorem is that of the module
-    with blockwise.exact_products():
-        sides = module.left_side(left(inputs), cell), module.right_side(right(inputs), cell)
-        model = precision(inputs.tokens.dtype, CPU)
-        (found,) = merged(module.comparisons(inputs, cell, *sides, model))
-        return found
-
-
-def mixture(dtype: torch.dtype = torch.float32) -> Mixture:
-    return rigid_mixture.draw(
-        Cell("CW7", "contraction", 70, 24, 3, dtype_name(dtype), "cpu", 5), CPU
-    )[0]
+HALF = "bfloat16 float16"
+mixture = partial(drawn, "CW7", n=70, d=24, heads=3)
+stack = partial(drawn, "CW11", n=40, d=24, heads=3)
 
 
 def without_a_head(m: Mixture) -> Mixture:
@@ -60,50 +34,6 @@ MIXTURE_FAULTS: dict[str, Callable[[Mixture], Mixture]] = {
     ),
     "tokens scaled by 1.01": lambda m: replace(m, tokens=m.tokens * 1.01),
 }
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-@pytest.mark.parametrize("fault", MIXTURE_FAULTS)
-def test_a_fault_in_one_side_of_the_mixture_is_rejected(fault: str, dtype: torch.dtype) -> None:
-    m, spoil = mixture(dtype), MIXTURE_FAULTS[fault]
-    assert judge(rigid_mixture, m, "contraction").ok
-    assert not judge(rigid_mixture, m, "contraction", left=spoil).ok
-    assert not judge(rigid_mixture, m, "contraction", right=spoil).ok
-
-
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_gross_faults_in_the_mixture_are_rejected_in_half_precision(dtype: torch.dtype) -> None:
-    for fault in ("a head dropped", "heads in a wrong order", "pairs counted half"):
-        spoil = MIXTURE_FAULTS[fault]
-        assert not judge(rigid_mixture, mixture(dtype), "contraction", right=spoil).ok, fault
-
-
-def test_the_mixture_needs_heads_that_are_isometries() -> None:
-    """A head that forgets a feature is an isometry of no metric."""
-    m = mixture()
-    order = m.order.clone()
-    order[0, 0] = order[0, 1]
-    folded = replace(m, order=order)
-    assert not judge(rigid_mixture, m, "contraction", lambda _: folded, lambda _: folded).ok
-
-
-def test_the_mixture_needs_gates_that_sum_to_one() -> None:
-    m = mixture()
-    heavy = replace(m, gates=m.gates * 1.001)
-    assert not judge(rigid_mixture, m, "contraction", lambda _: heavy, lambda _: heavy).ok
-
-
-def test_heads_that_coincide_contract_nothing() -> None:
-    m = mixture(torch.float64)
-    same = replace(m, order=m.order[:1].expand(3, -1), signs=m.signs[:1].expand(3, -1))
-    assert judge(rigid_mixture, same, "contraction").ok
-    assert not rigid_mixture.right_side(same, Cell("CW7", "contraction")).result.any()
-    assert bool((rigid_mixture.right_side(m, Cell("CW7", "contraction")).result > 0).any())
-
-
-def stack(cell: str, dtype: torch.dtype = torch.float32) -> Stack:
-    return depth.draw(Cell("CW11", cell, 40, 24, 3, dtype_name(dtype), "cpu", 5), CPU)[0]
 
 
 def changed_layer(s: Stack, **parts: torch.Tensor | float) -> Stack:
@@ -141,53 +71,58 @@ STACK_FAULTS: dict[str, Callable[[Stack], Stack]] = {
         s, query=s.layers[0].key, key=s.layers[0].query
     ),
 }
+GROSS = ("a head dropped", "heads in a wrong order", "pairs counted half")
+FAULTS = [
+    Faults(mixture, MIXTURE_FAULTS),
+    Faults(mixture, {key: MIXTURE_FAULTS[key] for key in GROSS}, dtypes=HALF, sides="right"),
+    Faults(stack, STACK_FAULTS, sides="left"),
+    Faults(stack, {"layers in reverse": reversed_layers}, dtypes=HALF, sides="left"),
+]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-@pytest.mark.parametrize("fault", STACK_FAULTS)
-@pytest.mark.parametrize("cell", depth.CELLS)
-def test_a_fault_in_one_side_of_the_stack_is_rejected(
-    cell: str, fault: str, dtype: torch.dtype
-) -> None:
-    s = stack(cell, dtype)
-    assert judge(depth, s, cell).ok
-    found = judge(depth, s, cell, left=STACK_FAULTS[fault])
-    assert found.finite
-    assert not found.ok, found
+def folded(m: Mixture) -> Mixture:
+    """A head that forgets a feature is an isometry of no metric."""
+    order = m.order.clone()
+    order[0, 0] = order[0, 1]
+    return replace(m, order=order)
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-@pytest.mark.parametrize("cell", depth.CELLS)
-def test_layers_in_reverse_are_rejected_in_half_precision(cell: str, dtype: torch.dtype) -> None:
-    assert not judge(depth, stack(cell, dtype), cell, left=reversed_layers).ok
+def heavy(m: Mixture) -> Mixture:
+    """Gates that do not sum to 1."""
+    return replace(m, gates=m.gates * 1.001)
+
+
+@pytest.mark.parametrize("change", [folded, heavy])
+def test_what_is_false_on_both_sides_is_rejected(change: Callable[[Mixture], Mixture]) -> None:
+    assert not mixture("contraction").agree(change, change)
+
+
+def test_heads_that_coincide_contract_nothing() -> None:
+    sides = mixture("contraction", dtype="float64")
+    m = sides.inputs
+    same = replace(m, order=m.order[:1].expand(3, -1), signs=m.signs[:1].expand(3, -1))
+    assert sides.on(same).agree()
+    assert not sides.on(same).right().result.any()
+    assert bool((sides.right().result > 0).any())
 
 
 def test_words_of_a_residual_stack_are_not_those_without() -> None:
     """prod (I + W_l) is not prod W_l: side two must pass layers by exactly where side one does."""
-    s = stack("residual")
-    with blockwise.exact_products():
-        layered, words = (
-            depth.left_side(s, Cell("CW11", "residual")),
-            depth.right_side(s, Cell("CW11", "two-layers")),
-        )
-        other = depth.right_side(s, Cell("CW11", "residual"))
-        wrong = replace(other, result=words.result)
-        model = precision(torch.float32, CPU)
-        (found,) = merged(depth.comparisons(s, Cell("CW11", "residual"), layered, wrong, model))
-    assert not found.ok
+    sides = stack("residual")
+    words = replace(sides, cell=replace(sides.cell, name="two-layers")).right()
+    assert not sides.equal(sides.left(), replace(sides.right(), result=words.result))
 
 
 @pytest.mark.parametrize(
     ("cell", "words"), [("two-layers", 9), ("three-layers", 27), ("residual", 16)]
 )
 def test_there_are_as_many_words_as_the_theorem_says(cell: str, words: int) -> None:
-    transports = depth.right_side(stack(cell), Cell("CW11", cell)).transports
+    transports = stack(cell).right().transports
     assert transports[-1].shape == (words, 24, 24)
 
 
 def test_thinned_weights_have_four_entries_a_row_and_column() -> None:
-    layer = stack("two-layers").layers[0]
+    layer = stack("two-layers").inputs.layers[0]
     for weights in (layer.w_v.transpose(0, 1).flatten(1), layer.w_o.flatten(0, 1)):
         assert (weights != 0).sum(0).tolist() == [4] * 24
         assert (weights != 0).sum(1).tolist() == [4] * 24
@@ -196,10 +131,10 @@ def test_thinned_weights_have_four_entries_a_row_and_column() -> None:
 @pytest.mark.parametrize("cell", ["two-layers", "three-layers"])
 def test_the_bound_of_a_stack_scales_with_its_last_layer(cell: str) -> None:
     """A power of 2 scales every rounding error of both sides, so each side's bound must follow."""
-    s = stack(cell)
-    *inner, last = s.layers
+    sides = stack(cell)
+    *inner, last = sides.inputs.layers
     louder = Stack((*inner, replace(last, w_o=1024 * last.w_o)))
-    plain, loud = judge(depth, s, cell), judge(depth, louder, cell)
+    (plain,), (loud,) = (found.judged().values() for found in (sides, sides.on(louder)))
     assert plain.entry == loud.entry
     assert loud.residual == 1024 * plain.residual
     assert 1023 < loud.bound / plain.bound < 1025

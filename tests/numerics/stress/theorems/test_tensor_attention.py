@@ -3,40 +3,20 @@
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import pytest
 import torch
 
 from numerics import blockwise
-from numerics.arrays import dtype_name
-from numerics.evidence.comparison import Comparison, merged
 from numerics.stress.cell import Cell
-from numerics.stress.rounding import NoBound, precision
+from numerics.stress.rounding import NoBound
 from numerics.stress.theorems import tensor_attention
 from numerics.stress.theorems.tensor_attention import Outputs, Pairs
+from tests.numerics.stress.theorems.sides import CPU, Faults, Sides, drawn
 
-CPU = torch.device("cpu")
 U32, EXP32 = 2.0**-24, 6 * 2.0**-24
-
-
-def pairs(cell: str, dtype: torch.dtype = torch.float32, n: int = 30, d: int = 12) -> Pairs:
-    return tensor_attention.draw(Cell("AP6", cell, n, d, 1, dtype_name(dtype), "cpu", 3), CPU)[0]
-
-
-def left(drawn: Pairs, cell: str) -> Outputs:
-    with blockwise.exact_products():
-        return tensor_attention.left_side(drawn, Cell("AP6", cell))
-
-
-def right(drawn: Pairs, cell: str) -> Outputs:
-    with blockwise.exact_products():
-        return tensor_attention.right_side(drawn, Cell("AP6", cell))
-
-
-def judge(cell: str, drawn: Pairs, one: Outputs, two: Outputs) -> list[Comparison]:
-    """The comparisons of two results, by the bound for the pairs that were drawn."""
-    model = precision(drawn.query.dtype, CPU)
-    return merged(tensor_attention.comparisons(drawn, Cell("AP6", cell), one, two, model))
+pairs = partial(drawn, "AP6", n=30, d=12, seed=3)
 
 
 def double(drawn: Pairs) -> Pairs:
@@ -70,15 +50,6 @@ def read(drawn: Pairs) -> Outputs:
 TRUE: dict[str, Callable[[Pairs], Outputs]] = {"softmax": attended, "moments": read}
 
 
-@pytest.mark.parametrize("dtype", list(blockwise.DTYPES))
-@pytest.mark.parametrize("cell", tensor_attention.CELLS)
-def test_either_side_is_what_the_formula_says(cell: str, dtype: str) -> None:
-    drawn = pairs(cell, blockwise.DTYPES[dtype])
-    true = TRUE[cell](drawn)
-    assert all(item.ok for item in judge(cell, drawn, left(drawn, cell), true))
-    assert all(item.ok for item in judge(cell, drawn, true, right(drawn, cell)))
-
-
 def by_rows(p: Pairs) -> torch.Tensor:
     """A softmax of the second keys for every first key, the first keys with equal weights."""
     return torch.softmax(p.scale * pairings(p), 2) / p.first_key.shape[0]
@@ -100,38 +71,7 @@ FALSE: dict[str, Callable[[Pairs], torch.Tensor]] = {
         "ijl,jla->ia", softmax(p.scale * pairings(p)), p.first_value[:, None] + p.second_value
     ),
 }  # fmt: skip
-
-
-@pytest.mark.parametrize("false", FALSE)
-def test_a_false_formula_is_rejected(false: str) -> None:
-    drawn = pairs("softmax")
-    wrong = Outputs(FALSE[false](double(drawn)))
-    (found,) = judge("softmax", drawn, left(drawn, "softmax"), wrong)
-    assert found.finite
-    assert not found.ok, found
-
-
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-def test_moments_of_the_pair_are_not_those_of_its_sum(dtype: torch.dtype) -> None:
-    """(K^T V) + (L^T W) for the product, totals alike, and numerators that are not divided."""
-    drawn = pairs("moments", dtype)
-    p, true = double(drawn), read(drawn)
-    assert true.totals is not None
-    first, second = p.first_key.mT @ p.first_value, p.second_key.mT @ p.second_value
-    sums = p.query @ (p.first_key.sum(0) + p.second_key.sum(0))
-    readouts = [Outputs(p.query @ (first + second) / true.totals[:, None], true.totals),
-                Outputs(true.result * true.totals[:, None], true.totals)]  # fmt: skip
-    for wrong in readouts:
-        assert [item.ok for item in judge("moments", drawn, wrong, right(drawn, "moments"))] == [
-            False,
-            True,
-        ]
-    wrong = Outputs(true.result, sums)
-    _, totals = judge("moments", drawn, left(drawn, "moments"), wrong)
-    assert not totals.ok
-
-
-FAULTS: dict[str, Callable[[Pairs], Pairs]] = {
+SPOILS: dict[str, Callable[[Pairs], Pairs]] = {
     "first values of other tokens": lambda p: replace(p, first_value=p.first_value.roll(1, 0)),
     "second values of other tokens": lambda p: replace(p, second_value=p.second_value.roll(1, 0)),
     "first keys of other tokens": lambda p: replace(p, first_key=p.first_key.roll(1, 0)),
@@ -149,23 +89,37 @@ FAULTS: dict[str, Callable[[Pairs], Pairs]] = {
         p, query=p.query * torch.linspace(1, 1.01, p.query.shape[1], dtype=p.query.dtype)
     ),
 }  # fmt: skip
+FORMULAS = [(pairs, list(blockwise.DTYPES), TRUE)]
+FAULTS = [
+    Faults(pairs, SPOILS),
+    Faults(
+        pairs,
+        {key: lambda p, f=f: Outputs(f(double(p))) for key, f in FALSE.items()},
+        ("softmax",), "float32", "right", results=True,
+    ),
+]  # fmt: skip
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("cell", tensor_attention.CELLS)
-def test_a_fault_in_one_side_is_rejected(cell: str, fault: str, dtype: torch.dtype) -> None:
-    drawn = pairs(cell, dtype)
-    spoilt = FAULTS[fault](drawn)
-    assert not judge(cell, drawn, left(spoilt, cell), right(drawn, cell))[0].ok
-    assert not judge(cell, drawn, left(drawn, cell), right(spoilt, cell))[0].ok
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_moments_of_the_pair_are_not_those_of_its_sum(dtype: str) -> None:
+    """(K^T V) + (L^T W) for the product, totals alike, and numerators that are not divided."""
+    sides = pairs("moments", dtype=dtype)
+    p, true = double(sides.inputs), read(sides.inputs)
+    assert true.totals is not None
+    first, second = p.first_key.mT @ p.first_value, p.second_key.mT @ p.second_value
+    sums = p.query @ (p.first_key.sum(0) + p.second_key.sum(0))
+    for wrong in (p.query @ (first + second) / true.totals[:, None],
+                  true.result * true.totals[:, None]):  # fmt: skip
+        found = sides.compared(Outputs(wrong, true.totals), sides.right()).values()
+        assert [item.ok for item in found] == [False, True]
+    _, totals = sides.compared(sides.left(), Outputs(true.result, sums)).values()
+    assert not totals.ok
 
 
 @pytest.mark.parametrize("n", [1, 30, 1025])
 def test_tiles_hold_every_first_key_once(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blockwise, "CPU_BLOCK", 500)
-    for tiles in (pairs("moments", n=n).tiles(arrays) for arrays in (1, 8)):
+    for tiles in (pairs("moments", n=n).inputs.tiles(arrays) for arrays in (1, 8)):
         assert [j for tile in tiles for j in range(n)[tile]] == list(range(n))
 
 
@@ -175,30 +129,30 @@ def test_tiles_hold_every_first_key_once(n: int, monkeypatch: pytest.MonkeyPatch
 def test_the_size_of_tiles_and_blocks_does_not_matter(
     cell: str, tile: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    drawn = pairs(cell)
-    true = TRUE[cell](drawn)
+    sides = pairs(cell)
+    true = TRUE[cell](sides.inputs)
     monkeypatch.setattr(tensor_attention, "PAIRS", tile)
     for block in (360, 2**22):
         monkeypatch.setattr(blockwise, "CPU_BLOCK", block)
-        assert all(item.ok for item in judge(cell, drawn, left(drawn, cell), true))
-        assert all(item.ok for item in judge(cell, drawn, true, right(drawn, cell)))
+        assert sides.equal(sides.left(), true)
+        assert sides.equal(true, sides.right())
 
 
 def test_a_second_key_and_value_of_ones_leave_attention() -> None:
-    drawn = pairs("softmax")
-    ones = torch.ones_like(drawn.second_key)
-    drawn = replace(drawn, second_key=ones, second_value=ones)
-    p = double(drawn)
-    single = torch.softmax(p.query @ p.first_key.mT * p.scale, 1) @ p.first_value
-    assert judge("softmax", drawn, left(drawn, "softmax"), Outputs(single))[0].ok
-    assert judge("softmax", drawn, right(drawn, "softmax"), Outputs(single))[0].ok
+    sides = pairs("softmax")
+    ones = torch.ones_like(sides.inputs.second_key)
+    sides = sides.on(replace(sides.inputs, second_key=ones, second_value=ones))
+    p = double(sides.inputs)
+    single = Outputs(torch.softmax(p.query @ p.first_key.mT * p.scale, 1) @ p.first_value)
+    assert sides.equal(sides.left(), single)
+    assert sides.equal(sides.right(), single)
 
 
 @pytest.mark.parametrize(("n", "d", "k"), [(3, 2, 9), (3, 12, 12), (60, 2, 1020), (300, 2, 900)])
 def test_the_longest_sum_is_over_a_tile_of_pairs(n: int, d: int, k: int) -> None:
-    drawn = pairs("softmax", n=n, d=d)
-    assert tensor_attention.longest_sum(drawn, Cell("AP6", "softmax")) == k
-    assert max(d, *(n * (tile.stop - tile.start) for tile in drawn.tiles())) == k
+    sides = pairs("softmax", n=n, d=d)
+    assert tensor_attention.longest_sum(sides.inputs, sides.cell) == k
+    assert max(d, *(n * (tile.stop - tile.start) for tile in sides.inputs.tiles())) == k
 
 
 def test_queries_beyond_the_full_number_are_a_sample_by_seed(
@@ -221,10 +175,17 @@ def test_queries_beyond_the_full_number_are_a_sample_by_seed(
 
 
 def test_rows_range_from_nearly_uniform_to_nearly_one_hot() -> None:
-    drawn = double(pairs("softmax", n=60, d=24))
-    highest = softmax(drawn.scale * pairings(drawn)).flatten(1).amax(1)
+    p = double(pairs("softmax", n=60, d=24).inputs)
+    highest = softmax(p.scale * pairings(p)).flatten(1).amax(1)
     assert float(highest.min()) < 0.05
     assert float(highest.max()) > 0.95
+
+
+def positive(cell: str, n: int, d: int) -> Sides:
+    """A cell with positive values."""
+    sides = pairs(cell, n=n, d=d)
+    p = sides.inputs
+    return sides.on(replace(p, first_value=p.first_value.abs(), second_value=p.second_value.abs()))
 
 
 def worst_attention(drawn: Pairs, sign: int, online: bool) -> Outputs:
@@ -263,11 +224,9 @@ def test_the_worst_that_rounding_may_do_is_within_the_bound(
     n: int, d: int, online: bool, tile: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tensor_attention, "PAIRS", tile)
-    drawn = pairs("softmax", n=n, d=d)
-    drawn = replace(drawn, first_value=drawn.first_value.abs(),
-                    second_value=drawn.second_value.abs())  # fmt: skip
-    sides = [worst_attention(drawn, sign, online == (sign > 0)) for sign in (1, -1)]
-    (found,) = judge("softmax", drawn, sides[0], sides[1])
+    sides = positive("softmax", n, d)
+    worst = [worst_attention(sides.inputs, sign, online == (sign > 0)) for sign in (1, -1)]
+    (found,) = sides.compared(*worst).values()
     assert found.ok
     assert found.ratio > 0.75
 
@@ -275,28 +234,26 @@ def test_the_worst_that_rounding_may_do_is_within_the_bound(
 @pytest.mark.parametrize(("n", "d"), [(1, 50), (20, 3), (60, 1)])
 @pytest.mark.parametrize("sign", [1, -1])
 def test_the_worst_sums_over_pairs_are_within_the_bound(n: int, d: int, sign: int) -> None:
-    drawn = pairs("moments", n=n, d=d)
-    drawn = replace(drawn, first_value=drawn.first_value.abs(),
-                    second_value=drawn.second_value.abs())  # fmt: skip
-    true = read(drawn)
+    sides = positive("moments", n, d)
+    true = read(sides.inputs)
     assert true.totals is not None
     moments, sums, every = (2 * n + 1 + d) * U32, (2 * n - 1 + d) * U32, (2 * n + d) * U32
     one = Outputs(true.result * (1 + sign * (moments + sums)), true.totals * (1 + sign * sums))
     two = Outputs(true.result * (1 - sign * 2 * every), true.totals * (1 - sign * every))
-    for found in judge("moments", drawn, one, two):
+    for found in sides.compared(one, two).values():
         assert found.ok
         assert found.ratio > 0.9
 
 
 def test_scores_too_large_for_the_dtype_have_no_bound() -> None:
-    drawn = pairs("softmax")
-    large = replace(drawn, query=drawn.query * 1e5)
+    sides = pairs("softmax")
+    large = replace(sides.inputs, query=sides.inputs.query * 1e5)
     with pytest.raises(NoBound, match="scores are too large for this dtype"):
-        judge("softmax", large, left(large, "softmax"), right(large, "softmax"))
+        sides.on(large).judged()
 
 
 def test_a_normaliser_that_may_be_zero_has_no_bound() -> None:
-    drawn = pairs("moments")
-    cancelled = replace(drawn, query=0 * drawn.query)
+    sides = pairs("moments")
+    cancelled = replace(sides.inputs, query=0 * sides.inputs.query)
     with pytest.raises(NoBound, match="a normaliser has no digits in this dtype"):
-        judge("moments", cancelled, left(cancelled, "moments"), right(cancelled, "moments"))
+        sides.on(cancelled).judged()
