@@ -19,23 +19,23 @@ from numerics.stress.evaluation import evaluate
 from numerics.stress.theorems import (
     constant_transport,
     depth,
+    distance_cost,
+    exact_rank,
+    feature_maps,
+    frame_connections,
     gated_mixture,
     geometric_spaces,
     gibbs_weights,
+    laplacian_reduction,
     linear_attention,
     rank_collapse,
+    rank_spectrum,
     recurrences,
+    reversibility_defects,
+    rigidity,
     tensor_attention,
+    woodbury,
 )
-from numerics.stress.theorems import distance_cost as pair_distances
-from numerics.stress.theorems import exact_rank as lattice_rank
-from numerics.stress.theorems import feature_maps as taylor_pairing
-from numerics.stress.theorems import frame_connections as frame_transports
-from numerics.stress.theorems import laplacian_reduction as energy
-from numerics.stress.theorems import rank_spectrum as score_factors
-from numerics.stress.theorems import reversibility_defects as defects
-from numerics.stress.theorems import rigidity as rigid_mixture
-from numerics.stress.theorems import woodbury as low_rank_metric
 
 
 def cases() -> dict[str, Case]:
@@ -49,25 +49,30 @@ def cases() -> dict[str, Case]:
             "CW2", "multi-head = one edge-dependent walk", gated_mixture, 8,
             products="stored",
         ),
-        "CW5": Case("CW5", "generator = Dirichlet energy", energy, 1, True, products="stored"),
-        "CW7": Case("CW7", "multi-head is rigid", rigid_mixture, 8),
-        "CW9": Case("CW9", "what to measure when it is not reversible", defects, 1, True),
+        "CW5": Case(
+            "CW5", "generator = Dirichlet energy", laplacian_reduction, 1, True,
+            products="stored",
+        ),
+        "CW7": Case("CW7", "multi-head is rigid", rigidity, 8),
+        "CW9": Case(
+            "CW9", "what to measure when it is not reversible", reversibility_defects, 1, True
+        ),
         "CW11": Case(
             "CW11", "depth = sum over head words and node paths", depth, 4,
             products="stored",
         ),
         "RA2": Case(
-            "RA2", "the exact rank for every width", lattice_rank, 1, single_head=True, exact=True,
+            "RA2", "the exact rank for every width", exact_rank, 1, single_head=True, exact=True,
             widths=range(1, 65), small=range(1, 13),
         ),
-        "RA3": Case("RA3", "scores by factors of their rank", score_factors, 1, True),
+        "RA3": Case("RA3", "scores by factors of their rank", rank_spectrum, 1, True),
         "RA6": Case(
-            "RA6", "metrics of low rank inverted in r dimensions", low_rank_metric, 1, True,
+            "RA6", "metrics of low rank inverted in r dimensions", woodbury, 1, True,
             products="float64",
         ),
-        "RA7": Case("RA7", "distances in low-rank metrics by products", pair_distances, 1, True),
+        "RA7": Case("RA7", "distances in low-rank metrics by products", distance_cost, 1, True),
         "RA10": Case(
-            "RA10", "triangles of transports between frames", frame_transports, 1, True
+            "RA10", "triangles of transports between frames", frame_connections, 1, True
         ),
         "RA11": Case(
             "RA11", "rank collapse of two clusters", rank_collapse, 1, True,
@@ -77,7 +82,7 @@ def cases() -> dict[str, Case]:
         "AP4": Case("AP4", "linear attention from its moments", linear_attention, 1, True),
         "AP5": Case("AP5", "chunked = recurrent linear attention", recurrences, 1, True),
         "AP6": Case("AP6", "tensor attention over pairs of keys", tensor_attention, 1, True),
-        "AP7": Case("AP7", "exp by the features of its polynomial", taylor_pairing, 1, True),
+        "AP7": Case("AP7", "exp by the features of its polynomial", feature_maps, 1, True),
         "AP8": Case("AP8", "attention on geometric spaces", geometric_spaces, 1, True),
     }  # fmt: skip
 

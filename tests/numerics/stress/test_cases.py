@@ -16,6 +16,7 @@ from numerics.stress.inputs import Layer, draw
 from numerics.stress.theorems import gated_mixture
 from numerics.stress.theorems import reversibility_defects as defects
 from numerics.stress.theorems import rigidity as rigid_mixture
+from theorems.catalogue import CATALOGUE
 
 CPU = torch.device("cpu")
 CELLS = [(case.theorem, cell) for case in stress.cases().values() for cell in case.cells]
@@ -218,3 +219,10 @@ def test_an_entry_that_is_not_a_number_fails_and_is_named(
 def test_the_bound_holds_on_a_gpu(theorem: str, cell: str, dtype: str) -> None:
     record = stress.run_cell(theorem, cell, 500, 96, heads_of(theorem), dtype, "cuda", seed=1)
     assert record["status"] == "ok", record
+
+
+def test_a_case_stands_in_the_file_of_its_theorems_slug() -> None:
+    for identifier, case in stress.cases().items():
+        assert case.theorem == identifier
+        slug = CATALOGUE[identifier].rpartition(".")[2]
+        assert case.module.__name__ == f"numerics.stress.theorems.{slug}"
