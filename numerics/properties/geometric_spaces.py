@@ -169,7 +169,7 @@ def hypotheses(sample: Sample) -> Iterator[Held]:
         yield Held("O keeps the form", {"eta": eta, "O": sample.left})
         sign = np.asarray(eta[0])
         yield Held("epsilon is a sign", {"epsilon": sign}, clause="normalised_mean")
-        for q in sample.q:
+        for q in (*sample.q, *sample.k):
             parts = {"q": q, "eta": eta, "epsilon": sign}
             yield Held("q on the quadric", parts, {"q": rounded(q, d + 3)}, "quadrics")
     elif sample.clause in ("log_euclidean", "grassmannian"):
@@ -177,7 +177,7 @@ def hypotheses(sample: Sample) -> Iterator[Held]:
     elif sample.clause == "rotations":
         yield Held("A is orthogonal", {"A": sample.left})
         yield Held("B is orthogonal", {"B": sample.right})
-        for Q in sample.q:
+        for Q in (*sample.q, *sample.k):
             yield Held("Q is orthogonal", {"Q": Q}, {"Q": np.full(Q.shape, rotation_error(d))})
     elif sample.clause == "flat":
         yield Held("tau>0", {"tau": np.asarray(sample.tau)})

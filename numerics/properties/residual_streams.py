@@ -92,10 +92,11 @@ def factor(sample: Sample) -> Fraction:
 
 
 def hypotheses(sample: Sample) -> Iterator[Held]:
-    """Weights sum to 1 where every row sees a token; what is kept and added is nonnegative."""
-    for A, keep, add in zip(sample.A, sample.keep, sample.add, strict=True):
-        if A.any(axis=1).all():
-            yield Held("A sums to 1", {"A": A}, {"A": rounded(A, len(A))}, "layer")
+    """Weights of rows that see a token sum to 1; what is kept and added is nonnegative."""
+    for layer, keep, add in zip(sample.A, sample.keep, sample.add, strict=True):
+        # A row of the identity stands for one that sees no token.
+        A = np.where(layer.any(axis=1, keepdims=True), layer, np.eye(len(layer), dtype=layer.dtype))
+        yield Held("A sums to 1", {"A": A}, {"A": rounded(A, len(A))}, "layer")
         yield Held("\\alpha>=0", {"\\alpha": np.asarray(keep)}, clause="layer")
         yield Held("\\beta>=0", {"\\beta": np.asarray(add)}, clause="layer")
     if sample.clause == "attained":

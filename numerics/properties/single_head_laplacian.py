@@ -68,10 +68,10 @@ def involution(rng: np.random.Generator, d: int, scale: float) -> np.ndarray:
 
 
 def hypotheses(sample: Sample) -> Iterator[Held]:
-    """The walk is stochastic where every row sees a key."""
+    """The rows that see a key are stochastic; a row of the identity stands for any other."""
     p = sample.weights
-    if p.any(axis=1).all():
-        yield Held("P sums to 1", {"P": p}, {"P": rounded(p, len(p))}, "involution")
+    p = np.where(p.any(axis=1, keepdims=True), p, np.eye(len(p), dtype=p.dtype))
+    yield Held("P sums to 1", {"P": p}, {"P": rounded(p, len(p))}, "involution")
 
 
 def residual(sample: Sample) -> Residual:

@@ -88,6 +88,9 @@ def hypotheses(sample: Sample) -> Iterator[Held]:
     yield Held("gamma is nonnegative", {"gamma": gamma})
     yield Held("a>0", {"a": np.asarray(min(sample.kappa.min(), sample.kappa2.min()))})
     yield Held("s is nonnegative", {"s": sample.apart})
+    most = sample.slope * sample.apart.astype(np.float64)
+    rise = sample.kappa[:, None].astype(np.float64) - sample.kappa2
+    yield Held("kappa is Lipschitz", {"lambda": most - rise, "lambda_below": most + rise})
 
 
 def residual(sample: Sample) -> Residual:

@@ -22,17 +22,18 @@ def not_renormalised(weights: Any, allowed: Any) -> np.ndarray:
 
 FALSEHOODS = {
     "bidirectional": Plant("prefix", "causal_attention", lambda _, q, k, v, *, align, tau: (
-        attention(q, k, v, tau=tau)), says=""),
+        attention(q, k, v, tau=tau))),
     "one alignment": Plant("prefix", "causal_attention", lambda sound, q, k, v, *, align, tau: (
-        sound(q, k, v, align="first", tau=tau)), says=""),
+        sound(q, k, v, align="first", tau=tau))),
     "values of the next token": Plant(
         "prefix", "causal_attention", lambda sound, q, k, v, **how: (
-            sound(q, k, np.concatenate([v[1:], v[:1]]), **how)), says=""),
+            sound(q, k, np.concatenate([v[1:], v[:1]]), **how))),
     "not renormalised": Plant("renormalised", "masked_afterwards", lambda _, weights, allowed: (
-        not_renormalised(weights, allowed)), says=""),
+        not_renormalised(weights, allowed))),
     "all masked reads softmax": Plant(
         "renormalised", "masked_afterwards", lambda sound, weights, allowed: np.where(
-            allowed.any(axis=1, keepdims=True), sound(weights, allowed), weights), says=""),
+            allowed.any(axis=1, keepdims=True), sound(weights, allowed), weights),
+        says="bound must be positive where the residual is"),
 }  # fmt: skip
 
 

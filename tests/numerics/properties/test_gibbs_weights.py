@@ -22,14 +22,14 @@ def one_winner(sound: Any, scores: Any, tau: float, allowed: Any) -> np.ndarray:
 
 FALSEHOODS = {
     "without temperature": Plant("softmax", "gibbs_weights", lambda sound, scores, tau, allowed: (
-        sound(scores, 1.0, allowed)), says=""),
+        sound(scores, 1.0, allowed))),
     "unmasked": Plant("softmax", "gibbs_weights", lambda sound, scores, tau, allowed: (
-        sound(scores, tau)), says=""),
-    "one winner": Plant("softmax", "gibbs_weights", one_winner, says=""),
+        sound(scores, tau)), says="bound must be positive where the residual is"),
+    "one winner": Plant("softmax", "gibbs_weights", one_winner),
     "minus entropy": Plant("gibbs", "free_energy", lambda sound, p, scores, tau: (
-        2 * (p * scores).sum(axis=1) - sound(p, scores, tau)), says=""),
+        2 * (p * scores).sum(axis=1) - sound(p, scores, tau))),
     "value without temperature": Plant("gibbs", "free_energy", lambda sound, p, scores, tau: (
-        sound(p, scores, 1.0)), says=""),
+        sound(p, scores, 1.0))),
 }  # fmt: skip
 
 

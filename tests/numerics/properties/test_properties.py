@@ -28,6 +28,7 @@ from hypothesis import find
 from hypothesis import strategies as st
 
 from numerics.properties import PropertyResult, Residual, run_property
+from numerics.properties.hypotheses import Held
 from tests.numerics.properties.plant import SEARCH, Plant
 from theorems.catalogue import CATALOGUE, property_module
 
@@ -75,9 +76,18 @@ def sound(identifier: str, seed: int) -> Sound:
         residuals.append(module.residual(sample))
         return residuals[-1]
 
-    clause = {"CLAUSE": module.CLAUSE} if hasattr(module, "CLAUSE") else {}
-    watching: Any = SimpleNamespace(samples=module.samples, residual=watched, **clause)
+    watching: Any = SimpleNamespace(**vars(module) | {"residual": watched})
     return Sound(run_property(identifier, watching, seed), samples, residuals)
+
+
+@pytest.mark.slow
+def test_the_sound_run_checks_what_the_theorem_assumes(monkeypatch: pytest.MonkeyPatch) -> None:
+    def another(sample: Any) -> list[Held]:
+        return [Held("D>0", {"D": -sample.D})]
+
+    monkeypatch.setattr(PROPERTIES["RA6"], "hypotheses", another)
+    (failure,) = sound.__wrapped__("RA6", 0).result.failures
+    assert ": sample violates D>0: " in failure
 
 
 RUNS = [of(key, seed, name=str(seed)) for key in CATALOGUE for seed in table(key, "SEEDS", (0,))]
@@ -183,4 +193,5 @@ def test_every_clause_has_a_falsehood_and_every_property_corners(identifier: str
     plants = table(identifier, "FALSEHOODS", {}).values()
     blamed = {clause for plant in plants for clause in plant.clauses.split()}
     assert blamed == set(clauses_of(identifier))
+    assert not [plant for plant in plants if re.search(plant.says, "")], "these say anything"
     assert table(identifier, "CORNERS", {}) or table(identifier, "reached", None)
