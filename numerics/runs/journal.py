@@ -26,8 +26,9 @@ class Journal:
 
     With a header, which tells one run from another, the file's first line is that header and no
     record; without one, the file is made by the first record. Raises ValueError for a file of
-    another run, which names what differs, or a line that is no JSON object: then the file stays as
-    it is. OSError, which names the file, when it cannot be read or written.
+    another run, which names what differs, a line that is no JSON object, or a file of one line
+    without an end that no killed run left: then the file stays as it is. OSError, which names the
+    file, when it cannot be read or written.
     """
 
     def __init__(self, path: Path, header: Record | None = None) -> None:
@@ -36,6 +37,8 @@ class Journal:
         wanted = None if header is None else json.loads(_line(header))
         if wanted is not None and self.records:
             _check_header(path, self.records.pop(0), wanted)
+        if torn and not whole:
+            _check_torn(path, torn, wanted)
         if torn:
             with writing(path), path.open("r+b") as file:
                 file.truncate(len(whole))
@@ -111,6 +114,13 @@ def _record(where: str, line: bytes) -> Record:
     if not isinstance(record, dict):
         raise ValueError(f"{where}: expected a JSON object, got {str(record)[:60]}; {ADVICE}")
     return record
+
+
+def _check_torn(path: Path, torn: bytes, header: Record | None) -> None:
+    """A file without a whole line is a run's only if its first line was begun by one."""
+    begun = torn.startswith(b"{") if header is None else _line(header).encode().startswith(torn)
+    if not begun:
+        raise ValueError(f"{path}: begun by no such run, got {torn[:60]!r}; {ADVICE}")
 
 
 def _check_header(path: Path, found: Record, wanted: Record) -> None:

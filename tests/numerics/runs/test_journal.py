@@ -65,6 +65,18 @@ def test_a_torn_header_starts_anew(path: Path) -> None:
     assert json.loads(path.read_text()) == HEADER
 
 
+@pytest.mark.parametrize("header", [None, HEADER])
+def test_a_line_without_an_end_that_no_run_began_is_left_alone(
+    path: Path, header: dict[str, object] | None
+) -> None:
+    path.parent.mkdir()
+    path.write_bytes(b"notes of another kind")
+    message = "records.jsonl: begun by no such run, got b'notes of another kind'; choose another"
+    with pytest.raises(ValueError, match=message):
+        Journal(path, header)
+    assert path.read_bytes() == b"notes of another kind"
+
+
 @pytest.mark.parametrize(
     ("change", "named"),
     [({"seed": 1}, "seed"), ({"model": {"name": "other"}, "seed": 1}, "model, seed"),
@@ -144,7 +156,7 @@ def test_a_file_that_cannot_be_written_is_named(
     with pytest.raises(OSError, match=message):
         journal.append({"layer": 0})
     assert journal.records == []
-    path.write_bytes(b"torn")
+    path.write_bytes(b'{"torn')
     with pytest.raises(OSError, match=message):
         Journal(path)
     with pytest.raises(OSError, match=r"below/records.jsonl: cannot be written \("):
