@@ -27,21 +27,13 @@ STATUSES = ("ok", "failed", "not run")
 
 def named(device: str) -> Record:
     """This machine, the device that the cells are asked for, and the versions of their code."""
-    import torch
-
     from numerics import blockwise
     from numerics.stress.cases import cases, code_version
 
-    try:
-        place = blockwise.open_device(device)
-    except blockwise.AbsentDevice:
-        gpu = None
-    else:
-        gpu = torch.cuda.get_device_name(place) if place.type == "cuda" else None
     return {
         "description": machine("torch"),
         "device": device,
-        "gpu": gpu,
+        "gpu": blockwise.gpu_name(device),
         "versions": {theorem: code_version(theorem) for theorem in cases()},
     }
 

@@ -22,6 +22,7 @@ import torch
 
 from benchmarks import kernels, rank, suite
 from benchmarks.rows import Row
+from numerics import blockwise
 from numerics.runs.files import write_whole
 from numerics.runs.provenance import machine
 
@@ -41,12 +42,11 @@ def rows(quick: bool, durations: bool) -> Iterator[Row]:
 
 def machine_record(description: str) -> dict[str, Any]:
     """The machine as JSON, with its load when the run begins."""
-    cuda = torch.cuda.is_available()
     return {
         "description": description,
         "system": platform.platform(),
         "threads": torch.get_num_threads(),
-        "gpu": torch.cuda.get_device_name() if cuda else None,
+        "gpu": blockwise.gpu_name(),
         "load": list(os.getloadavg()),
     }
 

@@ -57,6 +57,18 @@ def open_device(name: str) -> torch.device:
     return torch.device(name)
 
 
+def gpu_name(name: str = "cuda") -> str | None:
+    """What a CUDA device calls itself; None for any other, and where this machine has it not.
+
+    Raises ValueError as `open_device`.
+    """
+    try:
+        device = open_device(name)
+    except AbsentDevice:
+        return None
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else None
+
+
 def accumulation_dtype(dtype: torch.dtype) -> torch.dtype:
     """The dtype sums are carried in: float32 for the half precisions, else `dtype` itself."""
     return torch.float32 if dtype in (torch.bfloat16, torch.float16) else dtype

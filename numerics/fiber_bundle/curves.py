@@ -6,7 +6,6 @@ for each seed) and geometry (one entry a seed). Losses are in nats a letter, to 
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -14,7 +13,6 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-import matplotlib as mpl
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -23,6 +21,7 @@ from numerics.fiber_bundle.grammar import unigram_entropy
 from numerics.fiber_bundle.model import MODELS
 from numerics.fiber_bundle.training import Run, validation_text
 from numerics.inputs import integer
+from numerics.runs.figures import svg
 from numerics.runs.files import write_whole
 
 DIGITS = 4
@@ -146,11 +145,7 @@ def plot(found: dict[str, Any], axes: Axes) -> None:
 
 
 def picture(found: dict[str, Any], path: Path) -> None:
-    """The plot as a file, whose format its suffix names."""
-    stream = io.BytesIO()
-    with mpl.rc_context({"svg.hashsalt": "curves"}):
-        figure = Figure(figsize=(7, 4.5))
-        plot(found, figure.subplots())
-        kind = path.suffix.removeprefix(".")
-        figure.savefig(stream, format=kind, bbox_inches="tight", metadata={"Date": None})
-    write_whole(path, stream.getvalue())
+    """The plot as an SVG file."""
+    figure = Figure(figsize=(7, 4.5))
+    plot(found, figure.subplots())
+    write_whole(path, svg(figure))

@@ -1,22 +1,17 @@
-"""Residual and bound of finished cells against n, log-log, as SVG: one file a theorem and dtype.
-
-The text is the same for the same numbers: no date, identifiers by a fixed salt.
-"""
+"""Residual and bound of finished cells against n, log-log, as SVG: one file a theorem and dtype."""
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from numerics.runs import figures
 from numerics.runs.files import write_whole
 
-SALT = "attention-geometry"
 Record = dict[str, Any]
 
 
@@ -48,10 +43,7 @@ def svg(title: str, cells: Sequence[Record]) -> str:
     axes.set_ylabel("largest residual / bound, and its bound")
     axes.set_title(title, fontsize=10)
     axes.legend(fontsize=7, frameon=False)
-    stream = io.StringIO()
-    with mpl.rc_context({"svg.hashsalt": SALT, "svg.fonttype": "none"}):
-        figure.savefig(stream, format="svg", metadata={"Date": None})
-    return stream.getvalue()
+    return figures.svg(figure)
 
 
 def series(cells: Sequence[Record]) -> dict[str, list[Record]]:

@@ -1,20 +1,16 @@
-"""Figures of a run as SVG text: spectra, depth and collapse, each with its controls.
-
-The text is the same for the same numbers: no date, identifiers by a fixed salt.
-"""
+"""Figures of a run as SVG text: spectra, depth and collapse, each with its controls."""
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from numerics.runs.figures import svg
 from numerics.trained.records import (
     ByText,
     CollapseNumbers,
@@ -27,7 +23,6 @@ from numerics.trained.records import (
 if TYPE_CHECKING:
     from polars import DataFrame
 
-SALT = "attention-geometry"
 OWN, RANDOM, THIRD, FOURTH = "#b3262a", "#4a6fa5", "#5b8c5a", "#8a6d3b"
 CONTROLS = {"initialised": RANDOM, "matched": THIRD, "other_text": FOURTH}
 
@@ -145,7 +140,4 @@ def _svg(figure: Figure, title: str) -> str:
     figure.suptitle(title, fontsize=10)
     # Fixed margins, and letters as text: a fitted layout draws everything twice.
     figure.subplots_adjust(0.09, 0.14, 0.98, 0.9, wspace=0.25, hspace=0.3)
-    stream = io.StringIO()
-    with mpl.rc_context({"svg.hashsalt": SALT, "svg.fonttype": "none"}):
-        figure.savefig(stream, format="svg", metadata={"Date": None})
-    return stream.getvalue()
+    return svg(figure)

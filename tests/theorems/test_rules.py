@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
 import re
-import textwrap
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -13,6 +10,7 @@ from typing import Any
 import pytest
 from sympy import Expr, IndexedBase, Integer, Rational, Sum, Symbol
 
+from tests.theorems.planted import plant
 from theorems import rules
 from theorems.assumptions.entries import exponential, signed
 from theorems.checker import derive as derivations
@@ -288,13 +286,5 @@ def test_without_a_planted_bug_no_false_twin_passes() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("bug", PLANTED)
 def test_a_planted_bug_lets_a_false_twin_pass(bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    home, name, sound, changed = PLANTED[bug]
-    original = getattr(home, name)
-    source = textwrap.dedent(inspect.getsource(original))
-    assert source.count(sound) == 1, f"{name} has changed: plant the bug anew, not at {sound}"
-    scope = {**vars(importlib.import_module(original.__module__))}
-    exec("from __future__ import annotations\n" + source.replace(sound, changed), scope)
-    for place in (home, derivations):
-        if getattr(place, name, None) is original:
-            monkeypatch.setattr(place, name, scope[name])
+    plant(monkeypatch, *PLANTED[bug], places=(derivations,))
     assert passing(), bug

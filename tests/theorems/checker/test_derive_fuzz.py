@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import inspect
-import textwrap
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
 
 import pytest
+
+from tests.theorems.planted import plant
 
 Fuzz = Callable[..., Counter[str]]
 CASES = 180
@@ -74,21 +73,6 @@ PLANTED = {
 }  # fmt: skip
 
 
-def plant(monkeypatch: pytest.MonkeyPatch, function: str, sound: str, bug: str) -> None:
-    """Put the function with the bug wherever the checker calls it."""
-    home: Any
-    owner, _, name = function.rpartition(".")
-    home = next(module for module in MODULES if hasattr(module, owner or name))
-    module, home = home, getattr(home, owner) if owner else home
-    source = textwrap.dedent(inspect.getsource(original := getattr(home, name)))
-    assert source.count(sound) == 1, f"{function} has changed: plant the bug anew, not at {sound}"
-    found: dict[str, Any] = {}
-    exec("from __future__ import annotations\n" + source.replace(sound, bug), vars(module), found)
-    for place in (home, *MODULES):
-        if getattr(place, name, None) is original:
-            monkeypatch.setattr(place, name, found[name])
-
-
 @pytest.mark.slow
 def test_random_sums_are_judged_as_their_values_say(fuzz: Fuzz) -> None:
     counts = fuzz(CASES)
@@ -100,6 +84,9 @@ def test_random_sums_are_judged_as_their_values_say(fuzz: Fuzz) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("bug", PLANTED)
 def test_a_planted_bug_is_noticed(fuzz: Fuzz, bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    plant(monkeypatch, *PLANTED[bug])
+    function, sound, changed = PLANTED[bug]
+    owner, _, name = function.rpartition(".")
+    home = next(module for module in MODULES if hasattr(module, owner or name))
+    plant(monkeypatch, getattr(home, owner) if owner else home, name, sound, changed, MODULES)
     with pytest.raises(AssertionError, match=r"^(unsound|incomplete|crash): "):
         fuzz(CASES)
