@@ -65,7 +65,7 @@ def refusals() -> dict[str, int]:
 
 def counts(names: Iterable[str]) -> Counts:
     """Plants by kind and owner."""
-    found = Counter(kind_of(name) for name in names)
+    found = Counter(plant for name in names if (plant := kind_of(name)) is not None)
     owned = sorted((kind, owner, count) for (kind, owner), count in found.items())
     return {kind: {owner: count for k, owner, count in owned if k == kind} for kind in KINDS}
 
