@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from numerics import blockwise
-from numerics.evidence.comparison import Comparison, merged
+from numerics.arrays import dtype_name
+from numerics.evidence.comparison import Comparison
 from numerics.pairings.features import taylor_dimension, taylor_features
 from numerics.stress.cell import Cell
 from numerics.stress.rounding import precision
@@ -17,8 +18,8 @@ from numerics.stress.theorems import feature_maps as taylor_pairing
 from numerics.stress.theorems import linear_attention
 from numerics.stress.theorems.feature_maps import Numerators, Tokens
 from numerics.stress.theorems.linear_attention import Features, Readouts
+from tests.numerics.stress.theorems.sides import CPU, Sides
 
-CPU = torch.device("cpu")
 U = 2.0**-24
 """Both dtypes below accumulate in float32."""
 DTYPES = [torch.float32, torch.bfloat16]
@@ -45,10 +46,8 @@ def worst_readouts(cell: str, features: Features, more: int = 0) -> list[Compari
         Readouts(exact * (1 + sign * U) ** apart, totals * (1 + sign * U) ** (n - 1 + d))
         for sign in (1, -1)
     ]
-    model = precision(features.query.dtype, CPU)
-    return merged(
-        linear_attention.comparisons(features, Cell("AP4", cell), sides[0], sides[1], model)
-    )
+    stored = Cell("AP4", cell, dtype=dtype_name(features.query.dtype))
+    return list(Sides(stored, features).compared(*sides).values())
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -84,16 +83,15 @@ def test_numerators_as_wrong_as_rounding_allows_are_just_within_their_bound(
     """Whatever the blocks that the moments are summed in."""
     width = taylor_dimension(D, 2)
     monkeypatch.setattr(blockwise, "CPU_BLOCK", 2 * width * rows)
-    tokens, model = Tokens(*drawn(N, D, dtype)), precision(dtype, CPU)
+    tokens = Tokens(*drawn(N, D, dtype))
+    sides = Sides(Cell("AP7", "degree-2", dtype=dtype_name(dtype)), tokens)
     blocks = -(-N // rows)
     roundings = 2 * taylor_pairing.FEATURE_ROUNDINGS + rows + blocks + width
 
     def compared(more: int) -> Comparison:
         one = Numerators(numerators(tokens, 1.0) * (1 + U) ** (roundings + more))
         two = Numerators(numerators(tokens, 1 - U))
-        (found,) = merged(
-            taylor_pairing.comparisons(tokens, Cell("AP7", "degree-2"), one, two, model)
-        )
+        (found,) = sides.compared(one, two).values()
         return found
 
     assert NEARLY <= compared(0).ratio <= 1
