@@ -202,9 +202,16 @@ class Unusable(ValueError):
     """An input or a destination cannot be used; the message is one line for the user."""
 
 
+def _number(value: Any) -> float:
+    """NumPy's float64 is a float, and stands in the report as one."""
+    if isinstance(value, float):
+        return float(value)
+    raise NotImplementedError(f"the report holds numbers and texts, got {type(value).__name__}")
+
+
 def to_json(report: Report) -> str:
     """The report as text that every JSON reader accepts (no NaN, no infinity)."""
-    document = msgspec.to_builtins(report)
+    document = msgspec.to_builtins(report, enc_hook=_number)
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 

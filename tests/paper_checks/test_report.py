@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from numerics.runs.files import write_whole
@@ -104,3 +105,16 @@ def test_destinations_are_checked_before_the_work(tmp_path: Path) -> None:
         check_destination("--html", tmp_path / "file" / "report.html")
     with pytest.raises(Unusable, match=r"--report .* is not a writable directory"):
         check_destination("--report", tmp_path / "file", folder=True)
+
+
+@pytest.mark.slow
+def test_a_number_of_numpy_is_a_number_of_the_report(report: Report) -> None:
+    first, *rest = report.theorems
+    measured = replace(first, tightness=np.float64(0.5))
+    document: Any = json.loads(to_json(replace(report, theorems=(measured, *rest))))
+    assert document["theorems"][0]["tightness"] == 0.5
+    strange: Any = replace(first, tightness=object())
+    with pytest.raises(
+        NotImplementedError, match=r"^the report holds numbers and texts, got object"
+    ):
+        to_json(replace(report, theorems=(strange, *rest)))
