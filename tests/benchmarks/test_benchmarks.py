@@ -88,7 +88,7 @@ def test_a_power_has_its_exponent_and_others_a_range(load) -> None:
 
 
 def test_times_are_counted_after_one_run_that_is_not(load) -> None:
-    timed, calls = load("machine").timed, []
+    timed, calls = load("times").timed, []
     first, second = timed([lambda: calls.append("a"), lambda: calls.append("b")], 3)
     assert calls == ["a", "b"] * 4
     assert len(first.seconds) == len(second.seconds) == 3

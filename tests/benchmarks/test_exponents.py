@@ -86,7 +86,7 @@ def test_every_curve_counts_the_multiplications_of_its_sizes(load: Any) -> None:
 def test_exponents_are_fitted_to_the_least_times(
     load: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    exponents, times = load("exponents"), load("machine").Times
+    exponents, times = load("exponents"), load("times").Times
     given = [times((9.0, 1.0)), times((4.0, 9.0)), times((16.0, 99.0))]
     monkeypatch.setattr(exponents, "timed", lambda actions, repeats: given)
     curve = exponents.Curve("x in d", (2, 4, 8), (print,) * 3, (2, 4, 8))
