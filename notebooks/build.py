@@ -1,6 +1,6 @@
 """Execute the notebooks from their percent sources, or check that what is stored is current.
 
-    python notebooks/build.py [--check] [FOLDER]
+    python notebooks/build.py [--check] [--only NAME] [FOLDER]
 
 Each FOLDER/<name>.py becomes FOLDER/<name>.ipynb, run from its first cell in a kernel of its own.
 With --check nothing is written: stored sources and outputs must equal a fresh run exactly.
@@ -140,11 +140,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Execute the notebooks from their sources.")
     parser.add_argument("folder", nargs="?", type=Path, default=HERE)
     parser.add_argument("--check", action="store_true", help="compare with what is stored")
+    parser.add_argument("--only", metavar="NAME", help="one notebook, by its name without ending")
     arguments = parser.parse_args()
 
     found = sources(arguments.folder)
     orphans = set(arguments.folder.glob("*.ipynb")) - {s.with_suffix(".ipynb") for s in found}
     problems = [f"{path.name} has no source beside it" for path in sorted(orphans)]
+    if arguments.only:
+        found = [source for source in found if source.stem == arguments.only]
+        problems += [] if found else [f"{arguments.only}: no such notebook"]
     with fixed_environment():
         for source in found:
             try:
@@ -156,7 +160,7 @@ def main() -> int:
                 problems.append(str(error))
     for problem in problems:
         print(problem, file=sys.stderr)
-    print(f"{len(found)} notebooks {'checked' if arguments.check else 'built'}")
+    print(f"notebooks {'checked' if arguments.check else 'built'}: {len(found)}")
     return 1 if problems else 0
 
 

@@ -76,10 +76,18 @@ def replace(path: Path, old: str, new: str) -> None:
 
 
 @pytest.mark.slow
-def test_stored_notebooks_are_current() -> None:
-    result = run("--check")
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_a_stored_notebook_is_current(source: Path) -> None:
+    result = run("--check", "--only", source.stem)
     assert result.returncode == 0, result.stderr
-    assert result.stdout == f"{len(SOURCES)} notebooks checked\n"
+    assert result.stdout == "notebooks checked: 1\n"
+
+
+def test_a_notebook_that_is_not_there_is_named() -> None:
+    result = run("--check", "--only", "absent")
+    assert result.returncode == 1
+    assert "absent: no such notebook" in result.stderr
+    assert result.stdout == "notebooks checked: 0\n"
 
 
 def unknown_clauses(text: str) -> list[str]:
@@ -103,7 +111,7 @@ def test_a_clause_that_no_theorem_has_is_noticed() -> None:
 def test_a_second_run_gives_the_same_notebook(folder: Path) -> None:
     result = run("--check", folder)
     assert result.returncode == 0, result.stderr
-    assert result.stdout == "1 notebooks checked\n"
+    assert result.stdout == "notebooks checked: 1\n"
 
 
 @pytest.mark.slow
