@@ -159,7 +159,7 @@ class Draw:
     def put(self, array: IndexedBase, index: tuple[int, ...], value: Value) -> None:
         """Choose an entry; Rejected if it is defined or was used before."""
         if array.name in self.definitions or (array.name, index) in self.entries:
-            raise Rejected(f"{array} is defined or used, so no later assumption can choose it")
+            raise Rejected(f"{array} is defined, used or filled: only one construction can fill it")
         self.entries[array.name, index] = value
 
     def _defined(self, definition: Definition, index: tuple[int, ...]) -> Value:

@@ -134,7 +134,7 @@ def test_a_quotient_times_its_divisor_is_the_dividend() -> None:
 
 def test_a_defined_entry_cannot_be_chosen() -> None:
     draw = Draw(SmallIntegers(Random(0)), [Definition(q[i], u[i])])
-    with pytest.raises(Rejected, match="q is defined"):
+    with pytest.raises(Rejected, match="q is defined, used or filled: only one construction"):
         draw.put(q, (1,), fmpq(1))
 
 
