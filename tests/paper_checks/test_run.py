@@ -215,7 +215,7 @@ def test_a_stress_bound_fifty_times_too_loose_is_a_failure(monkeypatch: pytest.M
     def loose(name: str, left: Any, right: Any, bound: Any, k: int, first_row: int = 0) -> Any:
         return sound(name, left, right, 50 * bound, k, first_row)
 
-    for module in ("theorems.constant_transport", "cell"):
+    for module in ("theorems.constant_transport", "evaluation"):
         monkeypatch.setattr(f"numerics.stress.{module}.compare", loose)
     found = run.check_theorem("CW1")
     assert not found.ok
