@@ -33,7 +33,7 @@ class Suite:
     not_built: tuple[str, ...]
     pending: int
     kernel: str  # checked, not installed, failed, left out, or absent: this copy has no proofs
-    trusted_lines: int  # of code that must be right for a verdict to be
+    trusted_lines: int  # of code that must be right for a derivation to be
     gpu: str  # the GPU of the committed results and how its cells came out, or NOT RUN
 
 

@@ -112,7 +112,7 @@ def summary(report: Report) -> str:
 
 
 def trusted_text(suite: Suite) -> str:
-    """How much code must be right for a verdict to be."""
+    """How much code must be right for a derivation to be."""
     return f"trusted: {suite.trusted_lines} lines ({WHAT})"
 
 

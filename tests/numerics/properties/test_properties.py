@@ -36,14 +36,14 @@ from theorems.catalogue import CATALOGUE, property_module
 PROPERTIES: dict[str, Any] = {key: import_module(property_module(key)) for key in CATALOGUE}
 
 
-def tests_of(name: str) -> Any:
+def own_tests(name: str) -> Any:
     """The module with a property's own tests; an empty one where there is none, which fails below
     in one line and not while all tests are collected."""
     return import_module(name) if find_spec(name) else ModuleType(name)
 
 
 TABLES: dict[str, Any] = {
-    key: tests_of(f"tests.numerics.properties.test_{module.__name__.rpartition('.')[2]}")
+    key: own_tests(f"tests.numerics.properties.test_{module.__name__.rpartition('.')[2]}")
     for key, module in PROPERTIES.items()
 }
 
