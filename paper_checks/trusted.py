@@ -1,4 +1,4 @@
-"""The size of what must be right for a derivation to be: the checker and the language it rests on."""
+"""The size of what must be right for a derivation to be: the checker and its language."""
 
 from __future__ import annotations
 
