@@ -41,4 +41,4 @@ def test_reduction_keeps_what_is_reached_and_nothing_that_follows() -> None:
 
 def test_every_room_says_what_it_holds() -> None:
     assert all(house.sentence(name) for name in house.rooms())
-    assert house.sentence("theorems.checker").startswith("The trusted base")
+    assert house.sentence("theorems.checker").startswith("What accepts or refuses")

@@ -1,1 +1,1 @@
-"""The trusted base: what accepts or refuses a derivation, and nothing else."""
+"""What accepts or refuses a derivation, beside the language in statement.py and rules.py."""
